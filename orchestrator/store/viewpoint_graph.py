@@ -15,12 +15,12 @@ from assayer.methods.grapheval.graph.arrays import GraphArrays, GraphEdges, buil
 from assayer.methods.grapheval.graph.growth import (
     GraphAdditions,
     IdeaFingerprint,
+    build_edges_of_new_ideas,
+    build_missing_graph_error,
     check_same_plan,
+    derive_initial_version,
     derive_next_version,
-    edges_of_new_ideas,
-    initial_version,
-    label_rows,
-    missing_graph_error,
+    index_labels,
     plan_additions,
 )
 from assayer.methods.grapheval.graph.records import (
@@ -101,11 +101,11 @@ class PgViewpointGraph(Store):
     async def version(self) -> str:
         state = await self._database.run(self._state)
         if state is None:
-            raise missing_graph_error(self._name)
+            raise build_missing_graph_error(self._name)
         return state.version
 
     async def create(self, plan: GraphPlan) -> None:
-        await self._database.execute(_CREATE, self._name, to_json_column(plan), initial_version(plan))
+        await self._database.execute(_CREATE, self._name, to_json_column(plan), derive_initial_version(plan))
         present = await self.plan()
         if present is None:
             raise StorageError(f"The graph {self._name!r} was removed while it was being created. Try again.")
@@ -116,7 +116,7 @@ class PgViewpointGraph(Store):
         the same name has a different key."""
         row = await self._database.fetch_one("SELECT created_at FROM viewpoint_graphs WHERE name = $1", self._name)
         if row is None:
-            raise missing_graph_error(self._name)
+            raise build_missing_graph_error(self._name)
         return f"{self._name}-{row['created_at']:%Y%m%d%H%M%S%f}"
 
     async def remove(self) -> None:
@@ -144,7 +144,7 @@ class PgViewpointGraph(Store):
             async with connection.transaction(isolation="repeatable_read", readonly=True):
                 state = await self._state(connection)
                 if state is None:
-                    raise missing_graph_error(self._name)
+                    raise build_missing_graph_error(self._name)
                 return state, await self._known(connection, [idea.idea.id for idea in ideas])
 
         state, known = await self._database.run(read_standing)
@@ -183,7 +183,7 @@ class PgViewpointGraph(Store):
 
     def _edges(self, new: Sequence[PreparedIdea], state: _State, idea_of: NDArray[np.int32]) -> GraphEdges:
         self._neighbours.add(np.concatenate([item.vectors for item in new]))
-        return edges_of_new_ideas(new, self._neighbours, state.viewpoints, state.plan, idea_of)
+        return build_edges_of_new_ideas(new, self._neighbours, state.viewpoints, state.plan, idea_of)
 
     async def _catch_up(self, viewpoints: int) -> None:
         """Add missing viewpoints to the index until it has `viewpoints`. If it has more, rebuild it."""
@@ -211,7 +211,7 @@ class PgViewpointGraph(Store):
     async def _load(self, connection: Connection) -> GraphContents:
         state = await self._state(connection)
         if state is None:
-            raise missing_graph_error(self._name)
+            raise build_missing_graph_error(self._name)
         ideas = await self._ideas(connection)
         rows = await self._pages(connection, _VIEWPOINTS, state.viewpoints)
         vectors = _vectors(rows).reshape(len(rows), state.plan.dimensions)
@@ -227,7 +227,7 @@ class PgViewpointGraph(Store):
             vectors,
             idea_of,
             tuple(idea.id for idea in ideas),
-            label_rows(state.plan, (idea.label for idea in ideas)),
+            index_labels(state.plan, (idea.label for idea in ideas)),
             np.array([idea.day for idea in ideas], np.int32),
             state.plan.classes,
             *edges,

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from assayer.methods.grapheval.ports import Scorer
 from assayer.methods.grapheval.scoring.baselines import IdeaLogistic
 from assayer.methods.grapheval.scoring.calibration import TrainingProvenance, fit_calibration
-from assayer.methods.grapheval.scoring.choice import CHOICE, BestOf, candidates
+from assayer.methods.grapheval.scoring.choice import CHOICE, BestOf, list_candidates
 from assayer.methods.grapheval.scoring.holdout import score_held_out, split_into_folds
 from benchmarks.quality.figures import Kind
 from benchmarks.quality.grapheval.baselines import NearestIdeas
@@ -54,7 +54,7 @@ def forward_in_time(
     for inside, outside, kind in zip(_scorers(earlier_data), _scorers(all_data), _KINDS, strict=True):
         raw = outside.score(hidden_graph, rows)
         predictions.append(Prediction(inside.name, kind, raw, _calibrated(inside, earlier_data, raw, provenance)))
-    choosable_scorers = candidates(earlier_data.texts).choosable
+    choosable_scorers = list_candidates(earlier_data.texts).choosable
     chosen_name = BestOf(CHOICE, choosable_scorers).choose(earlier_data.graph, np.empty(0, np.int32)).name
     by_choice = next(item for item in predictions if item.scorer == chosen_name)
     return [
@@ -77,7 +77,7 @@ def _scorers(data: Embedded) -> Sequence[Scorer]:
     def whole(_: object) -> NDArray[np.float32]:
         return data.whole
 
-    available = candidates(data.texts)
+    available = list_candidates(data.texts)
     return (
         *available.choosable,
         IdeaLogistic("embedding + logistic regression", whole),
@@ -92,4 +92,4 @@ def _calibrated(
     graph = data.graph
     scores = score_held_out(scorer, graph, split_into_folds(graph, _FOLDS, provenance.seed))
     calibration = fit_calibration("inside", scorer.name, graph.classes, scores, graph.labels, provenance, replicates=1)
-    return np.array([verdict.probabilities for verdict in calibration.verdicts(raw)])
+    return np.array([verdict.probabilities for verdict in calibration.calibrate(raw)])

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assayer.methods.grapheval.scoring.calibration import TrainingProvenance
-from assayer.methods.grapheval.scoring.metrics import brier, calibration_error
+from assayer.methods.grapheval.scoring.metrics import compute_brier_score, compute_calibration_error
 from assayer.models import IdeaId
 from benchmarks.quality.figures import Figure, Kind, estimated
 from benchmarks.quality.grapheval.data import CLASSES, Labelled, decisions_by_year
@@ -28,7 +28,7 @@ def past_decisions(
     places = {name: place for place, name in enumerate(asked)}
     values: dict[tuple[str, str], Values] = {judged.where: {} for judged in sets}
     figures: list[Figure] = []
-    measures = [("ECE", calibration_error, None), ("Brier", brier, None)]
+    measures = [("ECE", compute_calibration_error, None), ("Brier", compute_brier_score, None)]
     for prediction in forward_in_time(earlier_papers, [*asked.values()], vectorise, CLASSES, provenance):
         name = prediction.scorer if prediction.nothing_learned else f"{prediction.scorer}, from ICLR to {LAST_LEARNED}"
         for judged in sets:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from assayer.methods.grapheval.scoring.metrics import Measure, auroc, bootstrap
+from assayer.methods.grapheval.scoring.metrics import Measure, bootstrap, compute_auroc
 from benchmarks.quality.figures import Figure, Kind, figure
 
 Floats = NDArray[np.float64]
@@ -68,7 +68,7 @@ def scored(
     unanswered_count, count = int(np.isnan(values).sum()), len(judged_set.items)
     if judged_set.decided:
         columns = np.column_stack([-values, values])
-        estimate = bootstrap(auroc, judged_set.truth.astype(np.int16), [columns], rounds, 0)
+        estimate = bootstrap(compute_auroc, judged_set.truth.astype(np.int16), [columns], rounds, 0)
         yield figure(judged_set.where, "AUROC", scorer, estimate, count, unanswered_count, 0.5, note)
     else:
         places, grades = np.arange(count).astype(np.int16), judged_set.truth
@@ -96,7 +96,7 @@ def compared(
         name, truth = "AUROC", judged_set.truth.astype(np.int16)
 
         def measure(rows: NDArray[np.int16], drawn: Floats) -> float:
-            return auroc(truth[rows], np.column_stack([-drawn[:, 0], drawn[:, 0]]))
+            return compute_auroc(truth[rows], np.column_stack([-drawn[:, 0], drawn[:, 0]]))
     else:
         name = "Spearman"
 
