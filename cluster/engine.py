@@ -14,9 +14,9 @@ from assayer.criteria.task import JUDGE_CRITERIA
 from assayer.cutoff import check_cutoff
 from assayer.errors import AssayerError, ConfigurationError, CorpusError, Defect, InputError
 from assayer.llm import NoLlm
-from assayer.methods.grapheval.graph.growth import missing_graph_error
+from assayer.methods.grapheval.graph.growth import build_missing_graph_error
 from assayer.methods.grapheval.judge import GraphJudge
-from assayer.methods.innoeval.pipeline import no_reviewers_error
+from assayer.methods.innoeval.pipeline import build_no_reviewers_error
 from assayer.models import Absent, Idea
 from assayer.name_reading.reading import mask_remaining_names
 from assayer.name_reading.task import NAMES
@@ -283,7 +283,7 @@ async def open_engine(
     endpoint are not errors: evaluations that need them report the reason, and the endpoint may recover."""
     unavailable = _UnavailableMethods(methods, for_service)
     if settings.llm is None:
-        unavailable.note(no_reviewers_error(), lambda method: method.needs_llm)
+        unavailable.note(build_no_reviewers_error(), lambda method: method.needs_llm)
     unavailable.check(lambda method: method.options(settings))
     if (llm_settings := settings.llm) is not None and settings.evaluation.max_usd is not None:
         unavailable.check(lambda method: llm_settings.require_prices(*method.models(settings)))
@@ -395,5 +395,5 @@ async def _judge(settings: Settings, database: Database, unavailable: _Unavailab
         unavailable.note(error, lambda method: method.needs_graph)
         return Absent(reason=str(error))
     if isinstance(judge, Absent):
-        unavailable.note(missing_graph_error(settings.grapheval.graph), lambda method: method.needs_graph)
+        unavailable.note(build_missing_graph_error(settings.grapheval.graph), lambda method: method.needs_graph)
     return judge

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from assayer.errors import ConfigurationError, InputError
 from assayer.llm import Llm
-from assayer.methods.grapheval.graph.growth import check_for_contradictions, check_same_plan, missing_graph_error
+from assayer.methods.grapheval.graph.growth import build_missing_graph_error, check_for_contradictions, check_same_plan
 from assayer.methods.grapheval.graph.records import AdditionSummary, GraphPlan, LabelledIdea, PreparedIdea
 from assayer.methods.grapheval.judge import GraphJudge
 from assayer.methods.grapheval.plagiarism import (
@@ -16,10 +16,10 @@ from assayer.methods.grapheval.plagiarism import (
     IdeaViewpoints,
     PlagiarismLimits,
     Resemblance,
-    resemblance_in_graph,
-    resemblances_within_batch,
+    find_resemblance_in_graph,
+    find_resemblances_within_batch,
 )
-from assayer.methods.grapheval.viewpoints.extraction import extractor_name, prepare_ideas
+from assayer.methods.grapheval.viewpoints.extraction import name_extractor, prepare_ideas
 from assayer.methods.grapheval.viewpoints.splitter import SPLITTER, split_viewpoints
 from assayer.models import Absent, EvaluationId, Idea, IdeaId
 from assayer.ports import Embedder
@@ -129,7 +129,7 @@ def _plan(
             name=name or resources.settings.grapheval.graph,
             embedder=resources.embedder.name,
             dimensions=resources.embedder.dimensions,
-            maker=extractor_name(resources.llm) if by_model else SPLITTER,
+            maker=name_extractor(resources.llm) if by_model else SPLITTER,
             classes=classes,
             ordered=ordered,
             relations=relations,
@@ -164,10 +164,10 @@ async def _extensible_plan(graph: StoredGraph, resources: _GraphResources, name:
     """Return the plan of a graph that is to be extended. Raises ConfigurationError if its ideas were split neither by
     the splitter nor by the configured model, and the errors of `_load_comparable_plan`."""
     plan = await _load_comparable_plan(graph, resources, name)
-    if plan.maker != SPLITTER and plan.maker != extractor_name(resources.llm):
+    if plan.maker != SPLITTER and plan.maker != name_extractor(resources.llm):
         raise ConfigurationError(
             f"The ideas of graph {plan.name!r} were split by {plan.maker}, "
-            f"but new ideas would be split by {extractor_name(resources.llm)}.",
+            f"but new ideas would be split by {name_extractor(resources.llm)}.",
             "Set ASSAYER_LLM__MODEL to that model, or build a new graph.",
         )
     return plan
@@ -177,7 +177,7 @@ async def _load_comparable_plan(graph: StoredGraph, resources: _GraphResources, 
     """Return a graph's plan. Raises an error if the graph does not exist or was built with a different embedder."""
     plan = await graph.plan()
     if plan is None:
-        raise missing_graph_error(name or resources.settings.grapheval.graph)
+        raise build_missing_graph_error(name or resources.settings.grapheval.graph)
     check_same_plan(plan, plan.model_copy(update={"embedder": resources.embedder.name}))
     return plan
 
@@ -210,7 +210,7 @@ async def check_batch(
     async with _open_resources(settings) as resources:
         limits = _limits(resources.embedder.name, cosine, share)
         batch = await _batch_viewpoints(ideas, resources, report_stage)
-        resemblances = {"Within the batch": resemblances_within_batch(batch, FaissNeighbours(), limits)}
+        resemblances = {"Within the batch": find_resemblances_within_batch(batch, FaissNeighbours(), limits)}
         names = {IdeaId(f"{idea.source}"): idea.source for idea in ideas}
         graph = resources.graph(name)
         if name is not None or await graph.plan() is not None:
@@ -218,7 +218,7 @@ async def check_batch(
             contents = await graph.load()
             owners = [contents.ideas[row].id for row in contents.arrays.idea_of]
             texts = [viewpoint.text for viewpoint in contents.viewpoints]
-            by_graph = (resemblance_in_graph(item, graph.neighbours, owners, texts, limits) for item in batch)
+            by_graph = (find_resemblance_in_graph(item, graph.neighbours, owners, texts, limits) for item in batch)
             resemblances[f"Against graph {plan.name}"] = [item for item in by_graph if item is not None]
             names |= {idea.id: idea.title for idea in contents.ideas}
     return BatchCheck(len(batch), resemblances, names, [f"{item.source}: {item.message}" for item in rejected])

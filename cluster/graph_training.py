@@ -20,14 +20,21 @@ from assayer.methods.grapheval.scoring.calibration import (
     ProbabilityCalibration,
     TrainingFile,
     TrainingProvenance,
-    cross_fitted_probabilities,
+    compute_cross_fitted_probabilities,
     fit_calibration,
 )
-from assayer.methods.grapheval.scoring.choice import CHOICE, BestOf, build_titled_text, candidates, describe_choice
+from assayer.methods.grapheval.scoring.choice import CHOICE, BestOf, build_titled_text, describe_choice, list_candidates
 from assayer.methods.grapheval.scoring.fitted_logistic import FeatureKind
 from assayer.methods.grapheval.scoring.holdout import find_later_ideas, score_held_out, split_into_folds
 from assayer.methods.grapheval.scoring.label_propagation import FEW_EDGES
-from assayer.methods.grapheval.scoring.metrics import Estimate, accuracy, auroc, bootstrap, brier, calibration_error
+from assayer.methods.grapheval.scoring.metrics import (
+    Estimate,
+    bootstrap,
+    compute_accuracy,
+    compute_auroc,
+    compute_brier_score,
+    compute_calibration_error,
+)
 from assayer.methods.grapheval.scoring.verdict_model import VerdictModel, fit_logistic
 from assayer.models import ScorerChoice
 from cluster.viewpoint_graphs import CALIBRATION_FILE, MODEL_FILE, NETWORK_FILE, NETWORK_HOPS
@@ -125,10 +132,10 @@ def train(
     calibration = fit_calibration(title, name, contents.plan.classes, scores[rows], truth, provenance)
     model = None if chosen is None else _verdict_model(contents, chosen.choice, calibration)
     _write_files(folder, calibration, model, checkpoint)
-    probabilities = cross_fitted_probabilities(scores[rows], truth)
+    probabilities = compute_cross_fitted_probabilities(scores[rows], truth)
     # A calibration fitted on constant scores predicts the class frequencies.
-    usual = cross_fitted_probabilities(np.ones_like(probabilities), truth)
-    separation = bootstrap(auroc, truth, [probabilities], _ROUNDS, holdout.seed)
+    usual = compute_cross_fitted_probabilities(np.ones_like(probabilities), truth)
+    separation = bootstrap(compute_auroc, truth, [probabilities], _ROUNDS, holdout.seed)
     return TrainingResult(
         calibration,
         _measure(truth, probabilities, holdout.seed),
@@ -157,8 +164,11 @@ def _write_files(
 
 
 def _measure(truth: NDArray[np.int16], probabilities: NDArray[np.float64], seed: int) -> HeldOutMeasures:
-    error, squared = (bootstrap(item, truth, [probabilities], _ROUNDS, seed) for item in (calibration_error, brier))
-    return HeldOutMeasures(accuracy(truth, probabilities), error, squared)
+    error, squared = (
+        bootstrap(item, truth, [probabilities], _ROUNDS, seed)
+        for item in (compute_calibration_error, compute_brier_score)
+    )
+    return HeldOutMeasures(compute_accuracy(truth, probabilities), error, squared)
 
 
 class _Chosen(NamedTuple):
@@ -179,7 +189,7 @@ def _choose(
     """Choose the scorer. Ideas held out by date are not used for the choice. With folds, all ideas are used, and the
     quality of the choice is measured by repeating it once per fold, without that fold."""
     arrays = contents.arrays
-    possible = candidates({idea.id: build_titled_text(idea.title, idea.text) for idea in contents.ideas})
+    possible = list_candidates({idea.id: build_titled_text(idea.title, idea.text) for idea in contents.ideas})
     selection = BestOf(CHOICE, possible.choosable, seed=holdout.seed)
     rows = np.concatenate(parts)
     by_choice = _score_held_out(

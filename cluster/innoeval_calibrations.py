@@ -173,7 +173,7 @@ def _boards(reports: Path, labels: LabelledOutcomes) -> dict[IdeaId, BoardRecord
 
 
 def _conditions(boards: Mapping[IdeaId, BoardRecord], reports: Path) -> CalibrationConditions:
-    first_conditions, *other_conditions = dict.fromkeys(map(CalibrationConditions.of_board, boards.values()))
+    first_conditions, *other_conditions = dict.fromkeys(map(CalibrationConditions.from_board, boards.values()))
     for other in other_conditions:
         raise InputError(
             f"The reports in {reports} were made with different "

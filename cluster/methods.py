@@ -15,7 +15,7 @@ from assayer.methods.check import pipeline as check
 from assayer.methods.grapheval import METHOD as GRAPHEVAL
 from assayer.methods.grapheval import pipeline as grapheval
 from assayer.methods.grapheval import tasks as grapheval_tasks
-from assayer.methods.grapheval.graph.growth import missing_graph_error
+from assayer.methods.grapheval.graph.growth import build_missing_graph_error
 from assayer.methods.grapheval.judge import GraphJudge
 from assayer.methods.innoeval import METHOD as INNOEVAL
 from assayer.methods.innoeval import pipeline as innoeval
@@ -124,7 +124,7 @@ async def _evidence(method: str, idea: Idea, run: Run, inputs: MethodInputs) -> 
 
 async def _grapheval(idea: Idea, run: Run, inputs: MethodInputs) -> EvaluationResult:
     if isinstance(inputs.judge, Absent):
-        raise missing_graph_error(inputs.settings.grapheval.graph)
+        raise build_missing_graph_error(inputs.settings.grapheval.graph)
     return await grapheval.evaluate(inputs.context(idea, run, inputs.settings.grapheval), inputs.judge)
 
 
@@ -146,7 +146,7 @@ def _scicompanion_options(settings: Settings) -> BaseModel:
     """Return the options, with the dimensions themselves instead of their file's path. Raises InputError if the file is
     unusable."""
     options = settings.scicompanion
-    return options.model_copy(update={"dimensions": options.rubric()})
+    return options.model_copy(update={"dimensions": options.load_rubric()})
 
 
 async def _scicompanion(idea: Idea, run: Run, inputs: MethodInputs) -> EvaluationResult:

@@ -27,7 +27,9 @@ RewardingJudge: TypeAlias = Composition | ViewpointJudge
 
 def describe_known_judges(options: DebateOptions) -> Mapping[str, str]:
     """Return a one-line description of each judge, by name. Raises InputError if the compositions file is unusable."""
-    debates = {name: _describe_composition(composition) for name, composition in options.known_compositions().items()}
+    debates = {
+        name: _describe_composition(composition) for name, composition in options.load_known_compositions().items()
+    }
     return {
         **debates,
         VIEWPOINTS: "Similarity of the idea's words and viewpoints to the abstract's, without a language model.",

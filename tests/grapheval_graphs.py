@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from assayer.methods.grapheval.graph.arrays import GraphArrays
-from assayer.methods.grapheval.graph.growth import edges_of_new_ideas, label_rows
+from assayer.methods.grapheval.graph.growth import build_edges_of_new_ideas, index_labels
 from assayer.methods.grapheval.graph.records import (
     GraphContents,
     GraphPlan,
@@ -72,13 +72,13 @@ def graph_contents(plan: GraphPlan, *batches: Sequence[PreparedIdea]) -> GraphCo
     for batch in batches:
         first = len(neighbours)
         neighbours.add(np.concatenate([item.vectors for item in batch]))
-        edges.append(edges_of_new_ideas(batch, neighbours, first, plan, idea_of))
+        edges.append(build_edges_of_new_ideas(batch, neighbours, first, plan, idea_of))
     ideas = tuple(item.idea for item in prepared_ideas)
     arrays = GraphArrays(
         np.concatenate([item.vectors for item in prepared_ideas]),
         idea_of,
         tuple(idea.id for idea in ideas),
-        label_rows(plan, (idea.label for idea in ideas)),
+        index_labels(plan, (idea.label for idea in ideas)),
         np.array([idea.day for idea in ideas], np.int32),
         plan.classes,
         *(np.concatenate(parts) for parts in zip(*edges, strict=True)),

@@ -150,7 +150,7 @@ def tiny_training(folder: Path, model: Path | str, grpo: GrpoSettings, **more: o
 
 
 def tiny_ideas(plan: CompanionTraining) -> list[RatedIdea]:
-    return read_rated_ideas(plan.data, SciCompanionOptions().rubric())
+    return read_rated_ideas(plan.data, SciCompanionOptions().load_rubric())
 
 
 def companion_tokenizer() -> Any:

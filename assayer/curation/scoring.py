@@ -65,5 +65,5 @@ def _compute_mean(scores: Sequence[DimensionScore], dimensions: Sequence[RubricD
     for score, dimension in zip(scores, dimensions, strict=True):
         if isinstance(score.score, Absent):
             return Absent(reason=f"There is no score for {dimension.name}.")
-        shares.append(dimension.share(score.score))
+        shares.append(dimension.compute_share(score.score))
     return round(sum(shares) / len(shares), 6)

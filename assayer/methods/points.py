@@ -47,20 +47,20 @@ class PointWriter:
     def _numbers(self) -> KnownNumbers:
         return KnownNumbers(self.idea, {paper: item.numbers for paper, item in self.shown.items()})
 
-    def points(self, kind: PointKind, claims: Iterable[PointClaim]) -> tuple[Point, ...]:
+    def build_points(self, kind: PointKind, claims: Iterable[PointClaim]) -> tuple[Point, ...]:
         return tuple(
             build_quoted_point(kind, claim.text, self.papers, self.given, self._numbers, self.shown) for claim in claims
         )
 
-    def summary(self, answer: Judged) -> Summary:
+    def build_summary(self, answer: Judged) -> Summary:
         return Summary(
-            strengths=self.points("strength", answer.strengths),
-            weaknesses=self.points("weakness", answer.weaknesses),
-            suggestions=self.points("suggestion", answer.suggestions),
+            strengths=self.build_points("strength", answer.strengths),
+            weaknesses=self.build_points("weakness", answer.weaknesses),
+            suggestions=self.build_points("suggestion", answer.suggestions),
         )
 
-    def all_points(self, answer: Judged) -> tuple[Point, ...]:
-        summary = self.summary(answer)
+    def build_all_points(self, answer: Judged) -> tuple[Point, ...]:
+        summary = self.build_summary(answer)
         return (*summary.strengths, *summary.weaknesses, *summary.suggestions)
 
 

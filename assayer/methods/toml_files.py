@@ -52,7 +52,7 @@ def parse_entries(table: Mapping[str, Any], key: str, model: type[Entry], file: 
         try:
             entries.append(model.model_validate(item))
         except ValidationError as error:
-            complaints += [f"{key} {_entry_name(item, number)}: {complaint}" for complaint in _list_complaints(error)]
+            complaints += [f"{key} {_name_entry(item, number)}: {complaint}" for complaint in _list_complaints(error)]
     if complaints:
         hidden_count = len(complaints) - _MAX_COMPLAINTS
         shown_complaints = complaints[:_MAX_COMPLAINTS] + ([f"and {hidden_count} more"] if hidden_count > 0 else [])
@@ -67,7 +67,7 @@ def require_distinct(names: Iterable[str], noun: str, file: str) -> None:
         raise InputError(f"{file}: more than one {noun} is named {', '.join(map(repr, sorted(repeated_names)))}.")
 
 
-def _entry_name(entry: Mapping[str, Any], number: int) -> str:
+def _name_entry(entry: Mapping[str, Any], number: int) -> str:
     name = entry.get("name")
     return f"{name!r} (number {number})" if isinstance(name, str) else f"number {number}"
 

@@ -13,7 +13,7 @@ from assayer.methods.grapheval.graph.records import LabelledIdea
 from assayer.methods.grapheval.ports import Scorer
 from assayer.methods.grapheval.scoring.baselines import IdeaLogistic, TfidfLogistic
 from assayer.methods.grapheval.scoring.holdout import score_held_out, split_into_folds
-from assayer.methods.grapheval.scoring.metrics import auroc, bootstrap
+from assayer.methods.grapheval.scoring.metrics import bootstrap, compute_auroc
 from assayer.models import Absent, Idea, IdeaId
 from assayer.ports import Embedder
 from assayer_client.rankings import Baseline, Interval, Ranking
@@ -78,7 +78,7 @@ def _measure_baseline(scorer: Scorer, labelled_graph: GraphArrays, set_aside: in
     folds = split_into_folds(labelled_graph, _FOLDS, 0)
     rows = np.concatenate(folds)
     probabilities = score_held_out(scorer, labelled_graph, folds)[rows]
-    estimate = bootstrap(auroc, labelled_graph.labels[rows], [probabilities], _ROUNDS, 0)
+    estimate = bootstrap(compute_auroc, labelled_graph.labels[rows], [probabilities], _ROUNDS, 0)
     return Baseline(
         name=scorer.name,
         auroc=Interval(low=estimate.low, high=estimate.high),

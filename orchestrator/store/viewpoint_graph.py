@@ -15,12 +15,12 @@ from assayer.methods.grapheval.graph.arrays import GraphArrays, GraphEdges, buil
 from assayer.methods.grapheval.graph.growth import (
     GraphAdditions,
     IdeaFingerprint,
+    build_edges_of_new_ideas,
+    build_missing_graph_error,
     check_same_plan,
+    derive_initial_version,
     derive_next_version,
-    edges_of_new_ideas,
-    initial_version,
-    label_rows,
-    missing_graph_error,
+    index_labels,
     plan_additions,
 )
 from assayer.methods.grapheval.graph.records import (
@@ -101,11 +101,11 @@ class PgViewpointGraph(Store):
     async def read_version(self) -> str:
         state = await self._database.run(self._read_state)
         if state is None:
-            raise missing_graph_error(self._name)
+            raise build_missing_graph_error(self._name)
         return state.version
 
     async def create(self, plan: GraphPlan) -> None:
-        await self._database.execute(_INSERT_GRAPH, self._name, to_json_column(plan), initial_version(plan))
+        await self._database.execute(_INSERT_GRAPH, self._name, to_json_column(plan), derive_initial_version(plan))
         present = await self.read_plan()
         if present is None:
             raise StorageError(f"The graph {self._name!r} was removed while it was being created. Try again.")
@@ -116,7 +116,7 @@ class PgViewpointGraph(Store):
         the same name has a different key."""
         row = await self._database.fetch_one("SELECT created_at FROM viewpoint_graphs WHERE name = $1", self._name)
         if row is None:
-            raise missing_graph_error(self._name)
+            raise build_missing_graph_error(self._name)
         return f"{self._name}-{row['created_at']:%Y%m%d%H%M%S%f}"
 
     async def remove(self) -> None:
@@ -143,7 +143,7 @@ class PgViewpointGraph(Store):
             async with connection.transaction(isolation="repeatable_read", readonly=True):
                 state = await self._read_state(connection)
                 if state is None:
-                    raise missing_graph_error(self._name)
+                    raise build_missing_graph_error(self._name)
                 return state, await self._select_fingerprints(connection, [idea.idea.id for idea in ideas])
 
         state, fingerprints = await self._database.run(read_state)
@@ -184,7 +184,7 @@ class PgViewpointGraph(Store):
         self, new_ideas: Sequence[PreparedIdea], state: _GraphState, idea_of: NDArray[np.int32]
     ) -> GraphEdges:
         self._neighbours.add(np.concatenate([item.vectors for item in new_ideas]))
-        return edges_of_new_ideas(new_ideas, self._neighbours, state.viewpoints, state.plan, idea_of)
+        return build_edges_of_new_ideas(new_ideas, self._neighbours, state.viewpoints, state.plan, idea_of)
 
     async def _update_index(self, viewpoints: int) -> None:
         """Add missing viewpoints to the index until it has `viewpoints`. If it has more, rebuild it."""
@@ -214,7 +214,7 @@ class PgViewpointGraph(Store):
     async def _read_contents(self, connection: Connection) -> GraphContents:
         state = await self._read_state(connection)
         if state is None:
-            raise missing_graph_error(self._name)
+            raise build_missing_graph_error(self._name)
         ideas = await self._read_ideas(connection)
         rows = await self._read_in_pages(connection, _SELECT_VIEWPOINTS, state.viewpoints)
         vectors = _parse_vectors(rows).reshape(len(rows), state.plan.dimensions)
@@ -230,7 +230,7 @@ class PgViewpointGraph(Store):
             vectors,
             idea_of,
             tuple(idea.id for idea in ideas),
-            label_rows(state.plan, (idea.label for idea in ideas)),
+            index_labels(state.plan, (idea.label for idea in ideas)),
             np.array([idea.day for idea in ideas], np.int32),
             state.plan.classes,
             *edges,

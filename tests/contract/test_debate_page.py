@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from assayer.errors import AssayerError, LlmError
-from assayer.methods.debate.composition import composition
+from assayer.methods.debate.composition import get_composition
 from assayer.methods.debate.judge import judge_by_debate
 from assayer.reports.debate_page import render_debate_html
 from assayer_client.rewards import Reward
@@ -25,7 +25,7 @@ def html() -> str:
     seats = ScriptedSeats({("critic", 1): "nn"}, {("analyst", 2, 1): lost})
 
     async def judged() -> Reward:
-        return await judge_by_debate(WIDE, composition("moderator-two-analysts-critic-evaluator"), seats, a_run())
+        return await judge_by_debate(WIDE, get_composition("moderator-two-analysts-critic-evaluator"), seats, a_run())
 
     with ThreadPoolExecutor(1) as thread:  # Playwright's own loop runs in this one
         return render_debate_html(WIDE, thread.submit(lambda: asyncio.run(judged())).result())

@@ -10,8 +10,8 @@ from assayer.methods.grapheval.plagiarism import (
     MINILM_LIMITS,
     IdeaViewpoints,
     Resemblance,
-    resemblance_in_graph,
-    resemblances_within_batch,
+    find_resemblance_in_graph,
+    find_resemblances_within_batch,
 )
 from assayer.methods.grapheval.viewpoints.splitter import split_viewpoints
 from assayer.models import IdeaId
@@ -45,7 +45,9 @@ def compared(idea: IdeaViewpoints, papers: list[IdeaViewpoints]) -> Resemblance 
     for paper in papers:
         index.add(paper.vectors)
     owners = [paper.idea for paper in papers for _ in paper.texts]
-    return resemblance_in_graph(idea, index, owners, [text for paper in papers for text in paper.texts], MINILM_LIMITS)
+    return find_resemblance_in_graph(
+        idea, index, owners, [text for paper in papers for text in paper.texts], MINILM_LIMITS
+    )
 
 
 def test_reworded_paper_is_found_with_its_sentences_side_by_side(
@@ -58,7 +60,7 @@ def test_reworded_paper_is_found_with_its_sentences_side_by_side(
 
 
 def test_papers_of_neighbouring_topics_do_not_resemble_each_other(papers: list[IdeaViewpoints]) -> None:
-    assert resemblances_within_batch(papers, FaissNeighbours(384), MINILM_LIMITS) == []
+    assert find_resemblances_within_batch(papers, FaissNeighbours(384), MINILM_LIMITS) == []
 
 
 def test_proposal_handed_in_twice_is_found_in_its_batch(
@@ -67,6 +69,6 @@ def test_proposal_handed_in_twice_is_found_in_its_batch(
     batch = [*papers, said("again", " ".join(papers[3].texts), embedding_model)]
     found = {
         resemblance.idea: resemblance.closest
-        for resemblance in resemblances_within_batch(batch, FaissNeighbours(384), MINILM_LIMITS)
+        for resemblance in find_resemblances_within_batch(batch, FaissNeighbours(384), MINILM_LIMITS)
     }
     assert found == {papers[3].idea: IdeaId("again"), IdeaId("again"): papers[3].idea}

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from assayer.methods.debate.composition import composition
+from assayer.methods.debate.composition import get_composition
 from assayer.run.budget import Budget
 from benchmarks.quality.__main__ import main
 from benchmarks.quality.outcome_file import OutcomeFile
@@ -20,7 +20,7 @@ from workers.llm import LlmSettings
 from workers.llm.gateway import LlmGateway
 from workers.outbound.store import InMemoryAnswerStore
 
-_DEFAULT = composition("two-analysts-evaluator")
+_DEFAULT = get_composition("two-analysts-evaluator")
 _REFERENCE = Reference(
     "Elastic weights",
     ITEM.question,

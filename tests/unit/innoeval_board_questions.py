@@ -7,7 +7,7 @@ from pydantic import BaseModel
 
 from assayer.llm import Task
 from assayer.methods.innoeval import tasks
-from assayer.methods.innoeval.board.reviewers import control_reviewer, draw_board, mask_evidence, reviewer_in_seat
+from assayer.methods.innoeval.board.reviewers import build_control_reviewer, build_reviewer, draw_board, mask_evidence
 from assayer.methods.innoeval.dimensions import Band, Scale, load_built_in_dimensions
 from assayer.methods.innoeval.personas import load_built_in_persona_pool
 from assayer.methods.innoeval.prompt_evidence import label_evidence
@@ -29,7 +29,7 @@ from tests.unit.innoeval_world import IDEA as PARSED
 PACK = pack(finds=2)
 EVIDENCE = label_evidence(PACK.before_cutoff, 60)
 SEAT = draw_board(load_built_in_persona_pool(), 1, 0, PARSED)[0]
-REVIEWER = reviewer_in_seat("R1", SEAT, mask_evidence(0, PARSED, SEAT.persona, PACK.before_cutoff))
+REVIEWER = build_reviewer("R1", SEAT, mask_evidence(0, PARSED, SEAT.persona, PACK.before_cutoff))
 FIVE = load_built_in_dimensions()
 NOVELTY = FIVE[1]
 AGENCY_NOVELTY = NOVELTY.model_copy(
@@ -68,7 +68,7 @@ JUDGING_BY_SECTION = JUDGING.model_copy(
         ),
         "day": None,
         "dimensions": (AGENCY_NOVELTY,),
-        "reviewer": control_reviewer(),
+        "reviewer": build_control_reviewer(),
         "evidence": (),
         "unfamiliar": (),
         "notes": (),
@@ -77,7 +77,7 @@ JUDGING_BY_SECTION = JUDGING.model_copy(
 SYNTHESIS_QUESTION = MetaQuestion(
     digest=DIGEST,
     evidence=EVIDENCE[:1],
-    reviewers=(REVIEWER, control_reviewer().model_copy(update={"key": "R2"})),
+    reviewers=(REVIEWER, build_control_reviewer().model_copy(update={"key": "R2"})),
     dimensions=tuple(
         DimensionReviews(
             label=f"D{number}",
@@ -119,8 +119,8 @@ ADVICE_QUESTION = AdviceQuestion(
     evidence=EVIDENCE,
 )
 BOARD_QUESTIONS: tuple[tuple[Task[Any, Any], BaseModel], ...] = (
-    (tasks.judging_task(FIVE), JUDGING),
-    (tasks.judging_task((AGENCY_NOVELTY,)), JUDGING_BY_SECTION),
+    (tasks.build_judging_task(FIVE), JUDGING),
+    (tasks.build_judging_task((AGENCY_NOVELTY,)), JUDGING_BY_SECTION),
     (tasks.SYNTHESIS, SYNTHESIS_QUESTION),
     (tasks.ADVICE, ADVICE_QUESTION),
     (tasks.ADVICE, ADVICE_QUESTION.model_copy(update={"weaknesses": ()})),

@@ -18,7 +18,7 @@ from assayer.methods.innoeval.schemas import (
     JudgingQuestion,
     LaterStep,
     ReviewClaim,
-    judgements_on,
+    build_judgements_schema,
 )
 from assayer.models import CorpusFit, Idea, Paper, PaperId
 from tests.unit.innoeval_world import IDEA
@@ -81,7 +81,7 @@ def _kinds() -> tuple[EvidenceKind, ...]:
 def judgement(question: BaseModel, dimension: RubricDimension) -> Judgement:
     """A score that hangs on reviewer and dimension alone, so that the matrix is known."""
     assert isinstance(question, JudgingQuestion)
-    citation = "".join(f" [{label}]" for label in sorted(question.labels_for(dimension))[:1])
+    citation = "".join(f" [{label}]" for label in sorted(question.list_labels(dimension))[:1])
     number = int(question.reviewer.key[1:])
     share = ((len(dimension.name) + number) % 5) / 4
     return Judgement(
@@ -97,7 +97,7 @@ def judgements(question: BaseModel, **changed: Any) -> Judgements:
     """Return reviews of all dimensions, with the same fields changed in each."""
     assert isinstance(question, JudgingQuestion)
     reviews = {item.name: judgement(question, item).model_copy(update=changed) for item in question.dimensions}
-    return judgements_on(question.dimensions).model_validate(
+    return build_judgements_schema(question.dimensions).model_validate(
         {name: item.model_dump() for name, item in reviews.items()}
     )
 

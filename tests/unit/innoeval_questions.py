@@ -65,6 +65,6 @@ QUESTIONS: tuple[tuple[Task[Any, Any], BaseModel], ...] = (
     (tasks.EXTRACTION, ExtractionQuestion(idea=IDEA)),
     (tasks.QUERIES, SearchQueriesQuestion(digest=DIGEST, parts=PARTS, kinds=("literature", "web"))),
     (tasks.RELEVANCE, EvidenceRelevanceQuestion(digest=DIGEST, kind="code", evidence=FINDS)),
-    (tasks.refinement_task(REFINING.limit), REFINING),
+    (tasks.build_refinement_task(REFINING.limit), REFINING),
     (tasks.GROUNDING, GROUNDING),
 )

@@ -20,7 +20,7 @@ from assayer.methods.innoeval.schemas import (
     RefinedQuery,
     Refinement,
     RefinementQuestion,
-    refinement_within,
+    build_refinement_schema,
 )
 from assayer.models import (
     Absent,
@@ -188,7 +188,7 @@ def extraction(question: BaseModel) -> Extraction:
 
 def refinement(question: BaseModel) -> Refinement:
     assert isinstance(question, RefinementQuestion)
-    return refinement_within(question.limit)(
+    return build_refinement_schema(question.limit)(
         queries=[
             RefinedQuery(tried=item.label, problem="Too narrow.", change="generalise", query=f"{item.query} again")
             for item in question.tried[: question.limit]

@@ -73,11 +73,11 @@ FULL = EMPTY.model_copy(
     }
 )
 _FIELDS = {name: getattr(FULL, name) for name in StateQuestion.model_fields}
-DIMENSION = SciCompanionOptions().rubric()[1]
+DIMENSION = SciCompanionOptions().load_rubric()[1]
 QUESTIONS: list[tuple[Task[Any, Any], BaseModel]] = [
     (tasks.QUERIES, FULL),
     (tasks.STEP, FULL),
     (tasks.COMPLETION, FULL),
     (tasks.TRACE, FULL),
-    (tasks.judging_task(DIMENSION), DimensionQuestion(**_FIELDS, dimension=DIMENSION)),
+    (tasks.build_judging_task(DIMENSION), DimensionQuestion(**_FIELDS, dimension=DIMENSION)),
 ]

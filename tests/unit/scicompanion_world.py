@@ -10,7 +10,7 @@ from assayer.errors import AssayerError
 from assayer.evaluation_context import EvaluationContext
 from assayer.ideas.parsing import parse_idea
 from assayer.llm import NoLlm
-from assayer.methods.innoeval.schemas import Judgement, ReviewClaim, judgement_with_scores
+from assayer.methods.innoeval.schemas import Judgement, ReviewClaim, build_judgement_schema
 from assayer.methods.scicompanion.options import SciCompanionOptions
 from assayer.methods.scicompanion.pipeline import evaluate
 from assayer.methods.scicompanion.schemas import (
@@ -91,7 +91,7 @@ def step(question: BaseModel) -> StepAnswer:
 def judgement(question: BaseModel) -> Judgement:
     assert isinstance(question, DimensionQuestion)
     citation = f" [{question.papers[0].label}]" if question.papers else ""
-    return judgement_with_scores(question.dimension.scores)(
+    return build_judgement_schema(question.dimension.scores)(
         strengths=[ReviewClaim(text=f"Quotes of reviews were compared with their sources before{citation}.")],
         weaknesses=[],
         suggestions=[ReviewClaim(text="Test it on reviews of two fields.")],

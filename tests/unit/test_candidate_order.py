@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assayer.errors import Defect
-from assayer.methods.scholareval.candidate_order import reciprocal_rank_fusion, rerank, round_robin
+from assayer.methods.scholareval.candidate_order import fuse_rankings, interleave_rankings, rerank_papers
 from assayer.methods.scholareval.schemas import FirstLookQuestion
 from assayer.models import PaperId, Score
 from assayer.run.journal import Journal
@@ -24,17 +24,17 @@ def ids(letters: str) -> list[PaperId]:
 @given(RANKINGS, st.integers(0, 10))
 def test_merged_rankings_contain_every_paper_once_within_limit(rankings: list[list[PaperId]], most: int) -> None:
     everything = {paper for ranking in rankings for paper in ranking}
-    assert sorted(reciprocal_rank_fusion(rankings)) == sorted(everything)
-    turns = round_robin(rankings, most)
+    assert sorted(fuse_rankings(rankings)) == sorted(everything)
+    turns = interleave_rankings(rankings, most)
     assert len(turns) == len(set(turns)) == min(most, len(everything))
 
 
 def test_rank_fusion_prefers_paper_found_by_both_rankings() -> None:
-    assert reciprocal_rank_fusion([ids("ab"), ids("cb")])[0] == "b"
+    assert fuse_rankings([ids("ab"), ids("cb")])[0] == "b"
 
 
 def test_round_robin_takes_papers_from_each_ranking_in_turn() -> None:
-    assert round_robin([ids("abc"), ids("xyz"), ids("b")], 5) == ids("axbyc")
+    assert interleave_rankings([ids("abc"), ids("xyz"), ids("b")], 5) == ids("axbyc")
 
 
 class ByLength:
@@ -54,8 +54,8 @@ async def test_reranker_sets_paper_order_and_order_is_kept_without_reranker() ->
     papers = corpus_papers()[:5]
     given_order = [paper.id for paper in papers]
     longest = sorted(papers, key=lambda paper: -len(f"{paper.title}. {paper.abstract}"))
-    assert await rerank(None, "q", papers, Journal()) == given_order
-    assert await rerank(ByLength(), "q", papers, Journal()) == [paper.id for paper in longest]
+    assert await rerank_papers(None, "q", papers, Journal()) == given_order
+    assert await rerank_papers(ByLength(), "q", papers, Journal()) == [paper.id for paper in longest]
 
 
 async def test_methods_and_dimensions_are_reranked_with_their_own_queries() -> None:
@@ -98,7 +98,7 @@ class Broken(ByLength):
 
 async def test_failed_reranking_keeps_order_and_evaluation_completes() -> None:
     papers, journal = corpus_papers()[:5], Journal()
-    assert await rerank(Broken(), "compare", papers, journal) == [paper.id for paper in papers]
+    assert await rerank_papers(Broken(), "compare", papers, journal) == [paper.id for paper in papers]
     assert [(item.item_kind, item.count) for item in journal.list_dropped()] == [("reranking of papers", 1)]
     backends, _ = twin_backends()
 

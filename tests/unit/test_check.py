@@ -4,7 +4,7 @@ import pytest
 
 from assayer.citing.evidence import Evidence
 from assayer.methods.check import CheckOptions
-from assayer.methods.check.named_passages import comparisons, limitations
+from assayer.methods.check.named_passages import find_comparisons, find_limitations
 from assayer.models import Absent, EvidenceReport, FullText, PaperId, ReleaseMinima, Report, Section
 from assayer.plan_review.checklist import find_reliable_gaps
 from assayer.reports.html import render_html
@@ -107,18 +107,20 @@ def test_limitations_are_quoted_from_their_own_section_first() -> None:
         "Whether old rats recall a maze in the same way is unknown.",
     )
     full = FullText(paper_id=PaperId("one"), sections=(section,), parser="corpus")
-    (first, second) = limitations([shown], {PaperId("one"): full}, 8)
+    (first, second) = find_limitations([shown], {PaperId("one"): full}, 8)
     assert (first.quote, first.place) == (
         "All forty mice were young males of one inbred strain",
         "5 Limitations",
     )
-    assert [item.quote for item in limitations([shown], {}, 8)] == ["We did not test other animals in this long maze"]
-    assert limitations([shown], {PaperId("one"): full}, 1) == (first,)
+    assert [item.quote for item in find_limitations([shown], {}, 8)] == [
+        "We did not test other animals in this long maze"
+    ]
+    assert find_limitations([shown], {PaperId("one"): full}, 1) == (first,)
     assert second.quote_state == "verified"
 
 
 def test_comparisons_are_found_by_their_wording() -> None:
     text = "We measure recall in forty mice. Training in the maze is compared with a control group of untrained mice."
-    assert [item.quote for item in comparisons([evidence_text(text)], 8)] == [
+    assert [item.quote for item in find_comparisons([evidence_text(text)], 8)] == [
         "Training in the maze is compared with a control group of untrained mice"
     ]

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from assayer.errors import InputError
-from assayer.methods.debate.composition import COMPOSITIONS, composition
+from assayer.methods.debate.composition import COMPOSITIONS, get_composition
 from assayer.methods.debate.options import DebateOptions
 
 
@@ -22,7 +22,7 @@ def test_built_in_compositions_match_the_paper() -> None:
 
 def test_unknown_composition_is_rejected_with_available_names() -> None:
     with pytest.raises(InputError, match=r"no composition 'jury'.*two-analysts-evaluator") as refused:
-        composition("jury")
+        get_composition("jury")
     assert refused.value.field == "judge"
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from assayer.errors import AssayerError, LlmRejected, LlmUnavailable
 from assayer.llm import NoLlm
-from assayer.methods.debate.composition import Composition, composition
+from assayer.methods.debate.composition import Composition, get_composition
 from assayer.methods.debate.judge import judge_by_debate
 from assayer.models import Absent
 from assayer.models.reward import RewardItem
@@ -12,8 +12,8 @@ from assayer_client.rewards import Reward
 from tests.unit.debate_answers import ITEM, ScriptedSeats
 from tests.unit.twins import a_run
 
-PAIR = composition("two-analysts-evaluator")
-FULL = composition("moderator-two-analysts-critic-evaluator")
+PAIR = get_composition("two-analysts-evaluator")
+FULL = get_composition("moderator-two-analysts-critic-evaluator")
 
 
 async def _judged(llm: ScriptedSeats, chosen: Composition = PAIR, item: RewardItem = ITEM) -> Reward:

@@ -4,9 +4,9 @@ from itertools import product
 
 import pytest
 
-from assayer.methods.debate.composition import ROLES, Seat, composition
+from assayer.methods.debate.composition import ROLES, Seat, get_composition
 from assayer.methods.debate.schemas import DebateQuestion
-from assayer.methods.debate.tasks import DEBATE_TASKS, seat_task
+from assayer.methods.debate.tasks import DEBATE_TASKS, build_seat_task
 from assayer.methods.debate.turns import convert_answer_to_turn
 from assayer_client.rewards import DebateQuote, DebateRole, DebateTurn
 from tests.unit.all_questions import simulated_answer
@@ -44,8 +44,8 @@ CASES = pytest.mark.parametrize(
 
 
 def test_single_seat_of_a_role_uses_default_task_settings() -> None:
-    chosen = composition("two-analysts-evaluator").model_copy(update={"temperature": 0.4})
-    second, only = seat_task(chosen, Seat("analyst", 2)), seat_task(chosen, Seat("evaluator", 1))
+    chosen = get_composition("two-analysts-evaluator").model_copy(update={"temperature": 0.4})
+    second, only = build_seat_task(chosen, Seat("analyst", 2)), build_seat_task(chosen, Seat("evaluator", 1))
     assert (second.sample, second.temperature) == (1, 0.4)
     assert only is DEBATE_TASKS["evaluator"]
 

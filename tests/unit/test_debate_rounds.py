@@ -6,20 +6,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assayer.methods.debate.composition import COMPOSITIONS, Composition, Seat, composition
+from assayer.methods.debate.composition import COMPOSITIONS, Composition, Seat, get_composition
 from assayer.methods.debate.rounds import Ballot, Debate, DebateOutcome
 
 Table = Mapping[tuple[int, Seat], Ballot]
 """Ballot of every seat in every round."""
 
 VOTES: tuple[Ballot, ...] = ("match", "no_match")
-_DEFAULT = composition("two-analysts-evaluator")
+_DEFAULT = get_composition("two-analysts-evaluator")
 
 
 def _held(chosen: Composition, table: Table) -> Debate:
     debate = Debate(chosen)
     while debate.speaking:
-        debate = debate.with_ballots([table[debate.round, seat] for seat in debate.speaking])
+        debate = debate.cast_ballots([table[debate.round, seat] for seat in debate.speaking])
     return debate
 
 
@@ -114,11 +114,11 @@ def test_a_debate_goes_on_only_while_both_verdicts_are_possible(case: tuple[Comp
             rest = _uniform(chosen, vote)
             other = debate
             while other.speaking:
-                other = other.with_ballots([rest[other.round, seat] for seat in other.speaking])
+                other = other.cast_ballots([rest[other.round, seat] for seat in other.speaking])
             # A round that is already split is no agreement, so that the last round is what everything hangs on.
             assert other.outcome is not None
             assert other.outcome.vote == vote
-        debate = debate.with_ballots([table[debate.round, seat] for seat in debate.speaking])
+        debate = debate.cast_ballots([table[debate.round, seat] for seat in debate.speaking])
 
 
 @pytest.mark.parametrize("chosen", COMPOSITIONS.values(), ids=lambda item: item.name)
@@ -130,13 +130,13 @@ def test_unanimous_debate_saves_at_least_a_quarter_of_calls(chosen: Composition,
 
 
 def test_seats_of_a_role_speak_in_parallel_and_roles_in_sequence() -> None:
-    debate = Debate(composition("moderator-two-analysts-critic-evaluator"))
+    debate = Debate(get_composition("moderator-two-analysts-critic-evaluator"))
     script: tuple[tuple[Ballot, ...], ...] = (("go_on",), ("match", "match"), ("no_match",), ("match",))
     order: list[tuple[Seat, ...]] = []
     for ballots in script:
         order.append(debate.speaking)
         assert debate.round == 1
-        debate = debate.with_ballots(ballots)
+        debate = debate.cast_ballots(ballots)
     assert [[seat.role for seat in group] for group in order] == [
         ["moderator"],
         ["analyst", "analyst"],
@@ -149,30 +149,30 @@ def test_seats_of_a_role_speak_in_parallel_and_roles_in_sequence() -> None:
 def test_evaluator_breaks_ties_but_cannot_overrule_a_majority() -> None:
     split = Debate(_DEFAULT, ("match", "no_match", "match"))
     assert split.outcome is None
-    assert split.with_ballots(["no_match", "match"]).with_ballots(["match"]).outcome == DebateOutcome(
+    assert split.cast_ballots(["no_match", "match"]).cast_ballots(["match"]).outcome == DebateOutcome(
         "match", 2, "evaluators"
     )
-    both_against = split.with_ballots(["no_match", "no_match"])
+    both_against = split.cast_ballots(["no_match", "no_match"])
     assert both_against.outcome == DebateOutcome("no_match", 2, "disagreed")
     assert len(both_against.ballots) == _DEFAULT.max_calls - 1
 
 
 def test_a_moderator_who_halts_ends_the_debate_at_once() -> None:
-    debate = Debate(composition("moderator-analyst-evaluator")).with_ballots(["halt"])
+    debate = Debate(get_composition("moderator-analyst-evaluator")).cast_ballots(["halt"])
     assert debate.outcome == DebateOutcome("no_match", 1, "halted")
 
 
 def test_a_lost_answer_leaves_the_verdict_open_unless_it_could_not_change_it() -> None:
-    assert Debate(_DEFAULT).with_ballots(["match", "lost"]).outcome == DebateOutcome(None, 1, "lost")
-    pair = composition("two-analysts").model_copy(update={"rounds": 1})
-    assert Debate(pair).with_ballots(["no_match", "lost"]).outcome == DebateOutcome("no_match", 1, "disagreed")
-    assert Debate(composition("moderator-analyst-critic")).with_ballots(["lost"]).outcome == DebateOutcome(
+    assert Debate(_DEFAULT).cast_ballots(["match", "lost"]).outcome == DebateOutcome(None, 1, "lost")
+    pair = get_composition("two-analysts").model_copy(update={"rounds": 1})
+    assert Debate(pair).cast_ballots(["no_match", "lost"]).outcome == DebateOutcome("no_match", 1, "disagreed")
+    assert Debate(get_composition("moderator-analyst-critic")).cast_ballots(["lost"]).outcome == DebateOutcome(
         None, 1, "lost"
     )
 
 
 def test_invalid_ballots_are_rejected() -> None:
     with pytest.raises(ValueError, match="2 seats speak next, but 1 ballots"):
-        Debate(_DEFAULT).with_ballots(["match"])
+        Debate(_DEFAULT).cast_ballots(["match"])
     with pytest.raises(ValueError, match="analyst 1 cannot cast 'halt'"):
-        Debate(_DEFAULT).with_ballots(["halt", "match"])
+        Debate(_DEFAULT).cast_ballots(["halt", "match"])

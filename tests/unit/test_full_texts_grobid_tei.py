@@ -6,7 +6,7 @@ import psutil
 import pytest
 
 from assayer.errors import Unreadable
-from assayer.methods.scholareval.paper_evidence import methods_and_results
+from assayer.methods.scholareval.paper_evidence import select_methods_and_results
 from simulator.outside.library import Library
 from simulator.outside.sample import SAMPLE
 from simulator.outside.teis import ENTITY_BOMB, build_paper_tei
@@ -33,7 +33,11 @@ def test_real_paper_has_its_sections() -> None:
     assert texts["Methods"].endswith("statistically significant for values of p < 0.05.")
     assert texts["Results"].startswith("We explored 1440 stimulation patterns")
     assert "Selectivity with optimal stimulation pattern" in texts["Results"]
-    assert [section.title for section in methods_and_results(paper.sections)] == ["Methods", "Results", "Discussion"]
+    assert [section.title for section in select_methods_and_results(paper.sections)] == [
+        "Methods",
+        "Results",
+        "Discussion",
+    ]
     assert (paper.parser, paper.version) == ("grobid", "0.6.1")
     assert paper.title.startswith("Multi-contact functional electrical stimulation for hand opening:")
 

@@ -55,7 +55,7 @@ def test_adjacency_matrix_sums_over_weighted_neighbours() -> None:
     values = np.arange(6.0)
     expected = np.zeros(6)
     np.add.at(expected, graph.targets, graph.weights * values[graph.sources])
-    np.testing.assert_allclose(graph.adjacency().toarray() @ values, expected)
+    np.testing.assert_allclose(graph.build_adjacency().toarray() @ values, expected)
 
 
 def test_a_subgraph_keeps_vectors_labels_and_the_edges_among_its_viewpoints() -> None:

@@ -8,7 +8,7 @@ from assayer.methods.grapheval.scoring.baselines import IdeaLogistic, LengthLogi
 from assayer.methods.grapheval.scoring.choice import BestOf
 from assayer.methods.grapheval.scoring.holdout import find_later_ideas, score_held_out, split_into_folds
 from assayer.methods.grapheval.scoring.label_propagation import LabelPropagation, keep_strongest_edges
-from assayer.methods.grapheval.scoring.metrics import auroc
+from assayer.methods.grapheval.scoring.metrics import compute_auroc
 from benchmarks.quality.grapheval.baselines import NearestIdeas
 from tests.unit.grapheval_graphs import rows, separable, unlike
 
@@ -39,7 +39,7 @@ def test_scorer_returns_probabilities_without_using_labels_of_scored_ideas(score
 @pytest.mark.parametrize("scorer", SCORERS[1:], ids=lambda scorer: scorer.name)
 def test_scorer_tells_separable_ideas_apart(scorer: Scorer) -> None:
     said = score_held_out(scorer, GRAPH, split_into_folds(GRAPH, 5, seed=0))
-    assert auroc(GRAPH.labels, said) > 0.95
+    assert compute_auroc(GRAPH.labels, said) > 0.95
 
 
 @pytest.mark.parametrize("scorer", [Majority(), IdeaLogistic(), NearestIdeas()], ids=lambda scorer: scorer.name)

@@ -5,10 +5,10 @@ from numpy.typing import NDArray
 from assayer.errors import InputError
 from assayer.methods.grapheval.scoring.calibration import (
     ProbabilityCalibration,
-    cross_fitted_probabilities,
+    compute_cross_fitted_probabilities,
     fit_calibration,
 )
-from assayer.methods.grapheval.scoring.metrics import calibration_error
+from assayer.methods.grapheval.scoring.metrics import compute_calibration_error
 from tests.unit.grapheval_graphs import PROVENANCE
 
 CLASSES = ("bad", "good")
@@ -36,22 +36,22 @@ def fitted(data: tuple[NDArray[np.float64], NDArray[np.int16]]) -> ProbabilityCa
 def test_calibration_corrects_overconfident_scorer() -> None:
     calibration = fitted(overconfident(2000, seed=1))
     given, truth = overconfident(2000, seed=2)
-    calibrated = np.stack([verdict.probabilities for verdict in calibration.verdicts(given)])
+    calibrated = np.stack([verdict.probabilities for verdict in calibration.calibrate(given)])
     assert calibration.scaling.slope == pytest.approx(1 / 3, abs=0.05)
-    assert calibration_error(truth, given) > 0.1
-    assert calibration_error(truth, calibrated) < 0.04
+    assert compute_calibration_error(truth, given) > 0.1
+    assert compute_calibration_error(truth, calibrated) < 0.04
 
 
 def test_uninformative_scorer_yields_label_rates_and_no_verdict() -> None:
     calibration = fitted(knows_nothing(400, seed=5))
-    verdicts = calibration.verdicts(np.array([[0.5, 0.5], [0.45, 0.55]]))
+    verdicts = calibration.calibrate(np.array([[0.5, 0.5], [0.45, 0.55]]))
     for verdict in verdicts:
         assert verdict.probabilities == pytest.approx(calibration.rates, abs=0.05)
         assert (verdict.best, verdict.abstention) == (None, "nothing known")
 
 
 def test_informative_scorer_names_class_with_probability_inside_interval() -> None:
-    verdict = fitted(overconfident(2000, seed=1)).verdicts(np.array([[0.001, 0.999]]))[0]
+    verdict = fitted(overconfident(2000, seed=1)).calibrate(np.array([[0.001, 0.999]]))[0]
     assert (verdict.best, verdict.abstention) == (1, None)
     assert verdict.low[1] <= verdict.probabilities[1] <= verdict.high[1]
     assert verdict.probabilities.sum() == pytest.approx(1)
@@ -62,7 +62,7 @@ def test_nearly_equal_class_probabilities_stay_undecided() -> None:
     kept = (truth == 0) | (np.arange(len(truth)) % 4 == 0)
     calibration = fitted((given[kept], truth[kept]))
     grid = np.linspace(0.5, 0.9999, 400)
-    verdicts = calibration.verdicts(np.stack([1 - grid, grid], axis=1))
+    verdicts = calibration.calibrate(np.stack([1 - grid, grid], axis=1))
     nearest = min(verdicts, key=lambda verdict: abs(float(verdict.probabilities[1]) - 0.5))
     assert nearest.abstention == "undecided"
 
@@ -82,11 +82,11 @@ def test_too_few_or_single_class_held_out_ideas_are_rejected() -> None:
 
 def test_cross_fitted_probability_does_not_depend_on_own_label() -> None:
     given, truth = knows_nothing(60, seed=3)
-    before = cross_fitted_probabilities(given, truth)
+    before = compute_cross_fitted_probabilities(given, truth)
     for asked in (0, 17):
         turned = truth.copy()
         turned[asked] = 1 - truth[asked]
-        scaling = cross_fitted_probabilities(given, turned, folds=60)[asked]
-        assert scaling == pytest.approx(cross_fitted_probabilities(given, truth, folds=60)[asked])
+        scaling = compute_cross_fitted_probabilities(given, turned, folds=60)[asked]
+        assert scaling == pytest.approx(compute_cross_fitted_probabilities(given, truth, folds=60)[asked])
     assert before.shape == given.shape
     assert before.sum(axis=1) == pytest.approx(np.ones(60))

@@ -16,7 +16,7 @@ from sklearn.linear_model import LogisticRegression
 import assayer.methods.grapheval.judge as judge_module
 from assayer.methods.grapheval.judge import GraphJudge
 from assayer.methods.grapheval.scoring.baselines import LENGTH, MAJORITY, TFIDF
-from assayer.methods.grapheval.scoring.choice import CHOICE, build_titled_text, candidates, describe_choice
+from assayer.methods.grapheval.scoring.choice import CHOICE, build_titled_text, describe_choice, list_candidates
 from assayer.methods.grapheval.scoring.fitted_logistic import FittedLogistic, fit_words
 from assayer.methods.grapheval.scoring.verdict_model import VerdictModel, fit_logistic
 from assayer.models import Absent, MeasuredScorer, ScorerChoice
@@ -42,7 +42,7 @@ def test_reloaded_regression_matches_scikit_learn_predictions() -> None:
     fitted = FittedLogistic.model_validate_json(fit_words(TEXTS, LABELS, 4).model_dump_json())
     words = TfidfVectorizer(sublinear_tf=True, stop_words="english")
     expected = LogisticRegression(max_iter=1000).fit(words.fit_transform(TEXTS), LABELS)
-    said = fitted.of_texts(["bees and maps", "boats", ""])
+    said = fitted.score_texts(["bees and maps", "boats", ""])
     assert said[:, :3] == pytest.approx(expected.predict_proba(words.transform(["bees and maps", "boats", ""])))
     assert (said[:, 3] == 0).all(), "no idea had this outcome"
 
@@ -103,7 +103,7 @@ async def test_judge_uses_the_scorer_of_the_last_training(tmp_path: Path) -> Non
 
 
 def test_length_and_label_rates_are_never_chosen() -> None:
-    possible = candidates({})
+    possible = list_candidates({})
     assert {yardstick.name for yardstick in possible.yardsticks} == {LENGTH, MAJORITY}
     assert not {item.name for item in possible.choosable} & {LENGTH, MAJORITY}
 

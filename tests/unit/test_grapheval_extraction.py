@@ -6,7 +6,7 @@ from assayer.errors import MalformedAnswer
 from assayer.llm import NoLlm
 from assayer.methods.grapheval import tasks
 from assayer.methods.grapheval.schemas import ExtractedViewpoint, ExtractedViewpoints, Relation, Relations
-from assayer.methods.grapheval.viewpoints.extraction import extract_viewpoints, extractor_name, relate_viewpoints
+from assayer.methods.grapheval.viewpoints.extraction import extract_viewpoints, name_extractor, relate_viewpoints
 from assayer.methods.grapheval.viewpoints.splitter import SPLITTER
 from tests.unit.grapheval_questions import IDEA, RELATIONS, VIEWPOINTS
 from tests.unit.twins import TwinLlm, a_run
@@ -63,7 +63,7 @@ async def test_faithful_model_viewpoints_are_kept_and_unfaithful_viewpoints_are_
     answer = ExtractedViewpoints(viewpoints=[*[GOOD] * 5, FOREIGN, viewpoint("This may shorten it to one day.")])
     llm = TwinLlm({tasks.VIEWPOINTS.name: lambda _: answer})
     found = await extract_viewpoints(IDEA, llm, run, 30)
-    assert found.maker == extractor_name(llm) == "grapheval.viewpoints v1, twin"
+    assert found.maker == name_extractor(llm) == "grapheval.viewpoints v1, twin"
     assert [item.self_contained for item in found.viewpoints] == [True] * 5 + [False]
     assert [item.text for item in found.refused] == ["MapNet finds 50 bridges."]
     assert [(item.item_kind, item.count) for item in run.journal.list_dropped()] == [("viewpoint", 1)]

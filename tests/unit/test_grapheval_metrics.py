@@ -4,7 +4,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
-from assayer.methods.grapheval.scoring.metrics import accuracy, auroc, bootstrap, calibration_error
+from assayer.methods.grapheval.scoring.metrics import (
+    bootstrap,
+    compute_accuracy,
+    compute_auroc,
+    compute_calibration_error,
+)
 
 TRUTH = np.array([0, 0, 1, 1], np.int16)
 GIVEN = np.array([[0.9, 0.1], [0.4, 0.6], [0.3, 0.7], [0.8, 0.2]])
@@ -12,18 +17,18 @@ NOTHING = [np.nan, np.nan]
 
 
 def test_metrics_match_hand_computed_values() -> None:
-    assert accuracy(TRUTH, GIVEN) == 0.5
-    assert auroc(TRUTH, GIVEN) == 0.75, "of the pairs .1<.7 .1<.2 .6<.7 .6>.2 three are in order"
+    assert compute_accuracy(TRUTH, GIVEN) == 0.5
+    assert compute_auroc(TRUTH, GIVEN) == 0.75, "of the pairs .1<.7 .1<.2 .6<.7 .6>.2 three are in order"
     # Bins: .6 (wrong), .7 (right), .8 (wrong), .9 (right), each alone.
-    assert calibration_error(TRUTH, GIVEN) == pytest.approx((0.6 + 0.3 + 0.8 + 0.1) / 4)
+    assert compute_calibration_error(TRUTH, GIVEN) == pytest.approx((0.6 + 0.3 + 0.8 + 0.1) / 4)
 
 
 def test_missing_answer_counts_as_wrong_and_loses_comparisons() -> None:
     given = GIVEN.copy()
     given[2] = NOTHING
-    assert accuracy(TRUTH, given) == 0.25
-    assert auroc(TRUTH, given) == 0.25, "one of two answered pairs is in order, out of four pairs"
-    assert calibration_error(TRUTH, given) == pytest.approx((0.6 + 0.8 + 0.1) / 3)
+    assert compute_accuracy(TRUTH, given) == 0.25
+    assert compute_auroc(TRUTH, given) == 0.25, "one of two answered pairs is in order, out of four pairs"
+    assert compute_calibration_error(TRUTH, given) == pytest.approx((0.6 + 0.8 + 0.1) / 3)
 
 
 @given(st.integers(0, 10_000), st.integers(2, 4))
@@ -33,7 +38,7 @@ def test_auroc_agrees_with_scikit_learn(seed: int, classes: int) -> None:
     given = generator.dirichlet(np.ones(classes), len(truth)).round(3)
     given[:, 0] += 1 - given.sum(axis=1)
     theirs = [roc_auc_score(truth == label, given[:, label]) for label in range(classes)]
-    assert auroc(truth, given) == pytest.approx(theirs[1] if classes == 2 else np.mean(theirs))
+    assert compute_auroc(truth, given) == pytest.approx(theirs[1] if classes == 2 else np.mean(theirs))
 
 
 def test_bootstrap_interval_contains_value_and_is_reproducible() -> None:
@@ -42,7 +47,7 @@ def test_bootstrap_interval_contains_value_and_is_reproducible() -> None:
     chance = generator.random(200)
     better = np.clip(chance + 0.3 * truth, 0, 1)
     runs = [np.stack([1 - better, better], axis=1)]
-    estimate = bootstrap(auroc, truth, runs, 200, seed=1)
+    estimate = bootstrap(compute_auroc, truth, runs, 200, seed=1)
     assert estimate.low < estimate.value < estimate.high
-    assert estimate == bootstrap(auroc, truth, runs, 200, seed=1)
-    assert bootstrap(auroc, truth, runs, 200, seed=1, other_runs=runs) == (0, 0, 0)
+    assert estimate == bootstrap(compute_auroc, truth, runs, 200, seed=1)
+    assert bootstrap(compute_auroc, truth, runs, 200, seed=1, other_runs=runs) == (0, 0, 0)

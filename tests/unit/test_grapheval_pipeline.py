@@ -12,7 +12,7 @@ from assayer.evaluation_context import EvaluationContext
 from assayer.ideas.parsing import parse_idea
 from assayer.llm import NoLlm
 from assayer.methods.grapheval.graph.arrays import UNKNOWN
-from assayer.methods.grapheval.graph.growth import edges_by_cosine
+from assayer.methods.grapheval.graph.growth import find_edges_by_cosine
 from assayer.methods.grapheval.graph.records import GraphContents, PreparedIdea, Viewpoints
 from assayer.methods.grapheval.graph.subgraph import LocalScorer, SubgraphExtractor
 from assayer.methods.grapheval.judge import GraphJudge
@@ -137,7 +137,7 @@ async def test_statements_taken_from_another_idea_are_shown_beside_their_source(
     )
     idea = parse_idea(f"{own} {source}", "own.txt", "Another title altogether")
     viewpoints = split_viewpoints(f"{source} {own}", 64)
-    placed = as_fitted.place(idea, vectors, edges_by_cosine(vectors, plan.intra), UNKNOWN)
+    placed = as_fitted.place(idea, vectors, find_edges_by_cosine(vectors, plan.intra), UNKNOWN)
     found = find_repeated_idea(idea.id, viewpoints, placed, as_fitted)
     assert isinstance(found, RepeatedIdea)
     assert (found.kind, found.idea) == ("copy", "k60")
@@ -172,13 +172,13 @@ async def test_a_calibration_of_another_scorer_or_embedding_is_refused() -> None
 
 async def test_neighbourhood_extends_exactly_the_requested_number_of_hops() -> None:
     arrays = (await graph_of_ideas(forty_labelled_ideas())).arrays
-    near = arrays.adjacency().toarray() > 0
+    near = arrays.build_adjacency().toarray() > 0
     for hops in (1, 2):
         reached = np.zeros(len(near), np.bool_)
         reached[3] = True
         for _ in range(hops):
             reached |= near[reached].any(axis=0)
-        found = SubgraphExtractor(arrays, hops).nodes_within(np.array([3]), hops)
+        found = SubgraphExtractor(arrays, hops).find_nodes_within(np.array([3]), hops)
         assert found.tolist() == np.flatnonzero(reached).tolist()
 
 
@@ -190,7 +190,7 @@ async def test_idea_scores_the_same_beside_the_graph_and_inside_it(hops: int) ->
     texts = [viewpoint.text for viewpoint in split_viewpoints(MAPS_TEXT, 64)]
     vectors = await EMBEDDER.embed(texts, "passage")
     surrounded = dataclasses.replace(judge, hops=hops)
-    placed = surrounded.place(maps_idea(), vectors, edges_by_cosine(vectors, contents.plan.intra), UNKNOWN)
+    placed = surrounded.place(maps_idea(), vectors, find_edges_by_cosine(vectors, contents.plan.intra), UNKNOWN)
     taken = Viewpoints(viewpoints=split_viewpoints(MAPS_TEXT, 64), maker=SPLITTER)
     new = [PreparedIdea(labelled_idea(99, None, text=MAPS_TEXT), taken, vectors)]
     grown = graph_contents(PLAN, await prepared_ideas(others), new).arrays

@@ -10,9 +10,9 @@ from assayer.methods.grapheval.plagiarism import (
     IdeaViewpoints,
     NearbyViewpoint,
     PlagiarismLimits,
-    resemblance_in_graph,
-    resemblance_to_neighbours,
-    resemblances_within_batch,
+    find_resemblance_in_graph,
+    find_resemblance_to_neighbours,
+    find_resemblances_within_batch,
 )
 from assayer.methods.grapheval.ports import NeighbourIndex
 from assayer.methods.grapheval.synthetic_plagiarism import (
@@ -34,7 +34,7 @@ def near(*found: tuple[IdeaId, float]) -> list[NearbyViewpoint]:
 
 
 def test_idea_sharing_most_viewpoints_with_another_idea_is_a_copy() -> None:
-    found = resemblance_to_neighbours(
+    found = find_resemblance_to_neighbours(
         ME, ["a", "b", "c"], [near((ANNA, 0.99)), near((BERT, 0.97), (ANNA, 0.95)), near((BERT, 0.4))], LIMITS
     )
     assert found is not None
@@ -46,11 +46,11 @@ def test_idea_sharing_most_viewpoints_with_another_idea_is_a_copy() -> None:
 def test_reworded_statements_near_a_single_idea_are_a_paraphrase() -> None:
     limits = LIMITS.model_copy(update={"paraphrase": 0.75})
     nearby = [near((ANNA, 0.8), (BERT, 0.6)), near((BERT, 0.7)), near((ANNA, 0.78)), near((ANNA, 0.2)), near()]
-    found = resemblance_to_neighbours(ME, list("abcde"), nearby, limits)
+    found = find_resemblance_to_neighbours(ME, list("abcde"), nearby, limits)
     assert found is not None
     assert (found.kind, found.closest, found.share) == ("paraphrase", ANNA, 0.4)
     assert [pair.text for pair in found.pairs] == ["a", "c"]
-    assert resemblance_to_neighbours(ME, list("abcde"), nearby, LIMITS) is None
+    assert find_resemblance_to_neighbours(ME, list("abcde"), nearby, LIMITS) is None
 
 
 @pytest.mark.parametrize(
@@ -65,12 +65,14 @@ def test_reworded_statements_near_a_single_idea_are_a_paraphrase() -> None:
 )
 def test_paraphrase_requires_half_of_statements_near_a_single_other_idea(nearby: list[list[NearbyViewpoint]]) -> None:
     limits = LIMITS.model_copy(update={"paraphrase": 0.75})
-    assert resemblance_to_neighbours(ME, [str(n) for n in range(len(nearby))], nearby, limits) is None
+    assert find_resemblance_to_neighbours(ME, [str(n) for n in range(len(nearby))], nearby, limits) is None
 
 
 def test_idea_combined_from_several_ideas_is_a_recombination() -> None:
     carla = IdeaId("carla")
-    found = resemblance_to_neighbours(ME, list("abc"), [near((ANNA, 1)), near((BERT, 1)), near((carla, 1))], LIMITS)
+    found = find_resemblance_to_neighbours(
+        ME, list("abc"), [near((ANNA, 1)), near((BERT, 1)), near((carla, 1))], LIMITS
+    )
     assert found is not None
     assert found.kind == "recombination"
     assert found.share == 1
@@ -91,7 +93,7 @@ def test_idea_combined_from_several_ideas_is_a_recombination() -> None:
 def test_idea_without_sufficient_overlap_has_no_resemblance(
     texts: Sequence[str], neighbours: Sequence[Sequence[NearbyViewpoint]]
 ) -> None:
-    assert resemblance_to_neighbours(ME, texts, neighbours, LIMITS) is None
+    assert find_resemblance_to_neighbours(ME, texts, neighbours, LIMITS) is None
 
 
 def said(idea: str, vectors: NDArray[np.float32]) -> IdeaViewpoints:
@@ -107,7 +109,7 @@ def test_only_duplicates_within_a_batch_are_matched(index: NeighbourIndex) -> No
     graph = unlike(ideas=20)
     batch = [said(f"i{row}", graph.vectors[graph.idea_of == row]) for row in range(20)]
     batch.append(said("again", batch[4].vectors))
-    found = {resemblance.idea: resemblance for resemblance in resemblances_within_batch(batch, index, LIMITS)}
+    found = {resemblance.idea: resemblance for resemblance in find_resemblances_within_batch(batch, index, LIMITS)}
     assert set(found) == {"i4", "again"}
     assert (found[IdeaId("again")].closest, found[IdeaId("i4")].closest) == ("i4", "again")
     assert [(pair.text, pair.other_text) for pair in found[IdeaId("again")].pairs] == [
@@ -120,10 +122,10 @@ def test_graph_comparison_ignores_disallowed_rows(index: NeighbourIndex) -> None
     index.add(graph.vectors)
     owners, texts = [graph.ideas[row] for row in graph.idea_of], [f"text {row}" for row in range(len(graph.vectors))]
     copy = said("copy", graph.vectors[graph.idea_of == 3])
-    found = resemblance_in_graph(copy, index, owners, texts, LIMITS)
+    found = find_resemblance_in_graph(copy, index, owners, texts, LIMITS)
     assert found is not None
     assert (found.kind, found.closest, found.share) == ("copy", graph.ideas[3], 1)
-    assert resemblance_in_graph(copy, index, owners, texts, LIMITS, allowed=graph.idea_of != 3) is None
+    assert find_resemblance_in_graph(copy, index, owners, texts, LIMITS, allowed=graph.idea_of != 3) is None
 
 
 @pytest.mark.parametrize("trick", PLAGIARISM_KINDS)

@@ -8,7 +8,7 @@ from assayer.llm import NoLlm
 from assayer.methods.grapheval import tasks
 from assayer.methods.grapheval.graph.records import LabelledIdea, PreparedIdea
 from assayer.methods.grapheval.schemas import ExtractedViewpoint, ExtractedViewpoints, Relation, Relations
-from assayer.methods.grapheval.viewpoints.extraction import extractor_name, prepare_ideas
+from assayer.methods.grapheval.viewpoints.extraction import name_extractor, prepare_ideas
 from assayer.methods.grapheval.viewpoints.splitter import split_viewpoints
 from assayer.models import IdeaId
 from tests.grapheval_graphs import PLAN
@@ -59,7 +59,7 @@ async def test_model_viewpoints_and_relations_are_used_when_available() -> None:
         tasks.RELATIONS.name: lambda _: related,
     }
     llm = TwinLlm(answers)
-    plan = PLAN.model_copy(update={"maker": extractor_name(llm), "relations": True})
+    plan = PLAN.model_copy(update={"maker": name_extractor(llm), "relations": True})
     (found,) = await prepare_ideas([known(1)], plan, EMBEDDER, llm, a_run(), 64, 30_000)
     assert found.viewpoints.maker == "grapheval.viewpoints v1, twin"
     assert found.relations == ((0, 1),)

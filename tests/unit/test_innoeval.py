@@ -19,7 +19,7 @@ from assayer.methods.innoeval.schemas import (
     Groundings,
     SearchQueries,
     SearchQueriesQuestion,
-    queries_for,
+    build_queries_schema,
 )
 from assayer.models import Absent, WebResult, Window
 from assayer.plan_review.task import FLAWS, FoundFlaw, FoundFlaws
@@ -193,7 +193,7 @@ async def test_web_queries_are_limited_and_each_part_gets_its_first_query() -> N
             {"part": part.label, **found, "literature": [part.name], "web": [f"{part.name} a", f"{part.name} b"]}
             for part in question.parts
         ]
-        return queries_for(question.kinds).model_validate({"queries": entries})
+        return build_queries_schema(question.kinds).model_validate({"queries": entries})
 
     web = Counting()
     backends = replace(twin_backends({"innoeval.queries": many})[0], web=web)

@@ -94,7 +94,7 @@ async def test_prompts_contain_persona_but_not_hidden_or_later_sources() -> None
         papers = {find.label: find.paper_id for find in question.evidence}
         assert not any(f"{titles[paper]}\n" in text for paper in later)
         for dimension in question.dimensions:
-            counting = {papers[label] for label in question.labels_for(dimension)}
+            counting = {papers[label] for label in question.list_labels(dimension)}
             if dimension.masked:
                 assert not counting & hidden[question.reviewer.key]
             else:
@@ -265,7 +265,7 @@ async def test_calibration_applies_only_to_boards_it_was_fitted_on(tmp_path: Pat
     ideas = [ScoredIdea(2 + 6 * (n % 2) + n / 100, ("Reject", "Accept")[n % 2]) for n in range(40)]
     made = dt.date(2026, 3, 1)
     calibration = fit_decision(
-        "spring", made, "40 made-up ideas.", CalibrationConditions.of_board(record), ("Reject", "Accept"), ideas, 0, 0
+        "spring", made, "40 made-up ideas.", CalibrationConditions.from_board(record), ("Reject", "Accept"), ideas, 0, 0
     )
     path = tmp_path / "spring.json"
     path.write_text(calibration.model_dump_json(), encoding="utf-8")

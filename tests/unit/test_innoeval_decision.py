@@ -37,7 +37,7 @@ BOARD = BoardRecord(
     meta_review=Absent(reason="nobody."),
     advice=Absent(reason="nobody."),
 )
-CONDITIONS = CalibrationConditions.of_board(BOARD)
+CONDITIONS = CalibrationConditions.from_board(BOARD)
 OUTCOMES = ("Reject", "Poster", "Oral")
 
 

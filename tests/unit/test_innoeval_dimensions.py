@@ -37,7 +37,7 @@ def test_dimensions_file_replaces_built_in_dimensions_except_those_it_keeps(tmp_
     assert [load_dimension.name for load_dimension in load_dimensions(a_file(tmp_path, own))] == ["value for money"]
     kept = load_dimensions(a_file(tmp_path, f'keep = ["novelty"]\n{own}'))
     assert [item.name for item in kept] == ["novelty", "value for money"]
-    assert kept[1].share(3.5) == pytest.approx(0.5)
+    assert kept[1].compute_share(3.5) == pytest.approx(0.5)
 
 
 def test_example_agency_criteria_file_can_be_loaded() -> None:

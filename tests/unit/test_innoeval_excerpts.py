@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assayer.methods.innoeval.search.excerpts import collect_words, excerpt, repository_excerpt
+from assayer.methods.innoeval.search.excerpts import collect_words, cut_excerpt, cut_repository_excerpt
 from tests.unit.innoeval_world import codebase
 
 ABOUT = collect_words("A checker compares quoted sentences with their sources.")
@@ -19,7 +19,7 @@ def test_passages_sharing_rare_words_with_the_idea_are_kept_in_order() -> None:
             "It compares sentences with their sources.",
         ]
     )
-    assert excerpt([text], ABOUT, 90).split("\n\n") == [
+    assert cut_excerpt([text], ABOUT, 90).split("\n\n") == [
         "A checker of quoted words was built.",
         "It compares sentences with their sources.",
     ]
@@ -28,12 +28,12 @@ def test_passages_sharing_rare_words_with_the_idea_are_kept_in_order() -> None:
 def test_adjacent_passages_of_a_paragraph_stay_together() -> None:
     sentence = "The checker compares quoted sentences with their sources and counts those that do not stand there."
     text = " ".join([sentence] * 20)
-    assert excerpt([text], ABOUT, 5_000) == text
+    assert cut_excerpt([text], ABOUT, 5_000) == text
 
 
 @given(st.lists(st.text(), max_size=5), st.integers(0, 400))
 def test_excerpt_respects_the_limit_and_contains_only_source_words(texts: list[str], limit: int) -> None:
-    kept = excerpt(texts, ABOUT, limit)
+    kept = cut_excerpt(texts, ABOUT, limit)
     assert len(kept) <= limit
     everything = " ".join(" ".join(texts).split())
     for paragraph in filter(None, kept.split("\n\n")):
@@ -41,7 +41,7 @@ def test_excerpt_respects_the_limit_and_contains_only_source_words(texts: list[s
 
 
 def test_repository_excerpt_contains_readme_structure_graph_and_code() -> None:
-    text = repository_excerpt(codebase("lab/checker"), ABOUT | {"quote", "match"}, 3_000)
+    text = cut_repository_excerpt(codebase("lab/checker"), ABOUT | {"quote", "match"}, 3_000)
     assert "Every quoted sentence is compared with its source" in text
     assert "Structure (3 files): README.md, checker/match.py, checker/run.py" in text
     assert "checker/run.py → checker/match.py" in text
@@ -59,5 +59,5 @@ def test_repository_excerpt_contains_readme_structure_graph_and_code() -> None:
     ],
 )
 def test_long_page_in_any_script_fills_the_excerpt(sentence: str) -> None:
-    kept = excerpt([sentence * 300], ABOUT, 5_000)
+    kept = cut_excerpt([sentence * 300], ABOUT, 5_000)
     assert 4_000 < len(kept) <= 5_000

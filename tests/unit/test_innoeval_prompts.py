@@ -16,7 +16,7 @@ from workers.llm.completion import Completion
 
 def test_unsearched_source_kinds_are_left_out_of_the_query_prompt() -> None:
     question = SearchQueriesQuestion(digest=DIGEST, parts=PARTS, kinds=("literature",))
-    task = tasks.queries_task(question.kinds)
+    task = tasks.build_queries_task(question.kinds)
     text = task.messages(question)[1].content
     assert not any(f"`{kind}`" in text for kind in ("web", "code", "data"))
     (entry,) = (item for name, item in task.schema["$defs"].items() if name == "PartQueries")
@@ -27,7 +27,7 @@ def test_unsearched_source_kinds_are_left_out_of_the_query_prompt() -> None:
     assert read_back.value is not None
     answer = read_back.value
     assert (answer.queries[0].web, answer.queries[0].code, answer.queries[0].data) == ([], [], [])
-    full = tasks.queries_task(("literature", "web", "code", "data")).schema["$defs"]["PartQueries"]
+    full = tasks.build_queries_task(("literature", "web", "code", "data")).schema["$defs"]["PartQueries"]
     assert set(full["properties"]) == {"part", "literature", "web", "code", "data"}
 
 
@@ -40,7 +40,7 @@ def test_source_may_support_and_contradict_the_same_idea_part() -> None:
 
 def test_unknown_labels_are_reported() -> None:
     refined = RefinedQuery(tried="Q9", problem="None.", change="narrow", query="quotes")
-    (complaint,) = tasks.refinement_task(6).check(REFINING, Refinement(queries=[refined]))
+    (complaint,) = tasks.build_refinement_task(6).check(REFINING, Refinement(queries=[refined]))
     assert complaint == "Q9 is not a query given here."
     point = GroundedPart(part="S7", quote="words", analysis="None.", stance="supports")
     answer = Groundings(finds=[GroundedFind(label=find.label, groundings=[point]) for find in FINDS[:2]])
@@ -55,6 +55,6 @@ def test_third_refinement_of_the_same_query_is_reported() -> None:
     refined = [
         RefinedQuery(tried="Q1", problem="None.", change="extend", query=f"quotes {number}") for number in range(3)
     ]
-    check = tasks.refinement_task(6).check
+    check = tasks.build_refinement_task(6).check
     assert list(check(REFINING, Refinement(queries=refined[:2]))) == []
     assert list(check(REFINING, Refinement(queries=refined))) == ["More than two queries come from Q1."]

@@ -12,7 +12,7 @@ from assayer.methods.innoeval.board.reviewers import (
     limit_familiarity,
     mask_evidence,
 )
-from assayer.methods.innoeval.board.reviewers import reviewer_in_seat as seated
+from assayer.methods.innoeval.board.reviewers import build_reviewer as seated
 from assayer.methods.innoeval.personas import Persona, load_built_in_persona_pool
 from assayer.models import Familiarity
 from tests.unit.innoeval_evidence import knowledge, pack

@@ -6,7 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from assayer.methods.innoeval.board.scores import agreement, compute_final_score, score_interval, score_matrix
+from assayer.methods.innoeval.board.scores import (
+    build_score_matrix,
+    compute_final_score,
+    compute_score_interval,
+    measure_agreement,
+)
 from assayer.methods.innoeval.dimensions import Scale, load_built_in_dimensions
 from assayer.models import Absent, Agreement, Score, ScoreInterval
 
@@ -20,7 +25,7 @@ def score(value: float) -> Score:
 
 def test_scores_of_other_scales_are_converted_to_ten_points() -> None:
     agency = THREE[1].model_copy(update={"scale": Scale(min=1, max=6)})
-    matrix = score_matrix((THREE[0], agency), [[score(4), score(6)], [Absent(reason="x"), score(3.5)]])
+    matrix = build_score_matrix((THREE[0], agency), [[score(4), score(6)], [Absent(reason="x"), score(3.5)]])
     assert matrix[0].tolist() == [4, 10]
     assert np.isnan(matrix[1][0])
     assert matrix[1][1] == 5
@@ -37,7 +42,7 @@ def test_final_score_is_weighted_mean_of_dimensions_ignoring_absent_scores() -> 
 
 def test_interval_of_full_matrix_is_students_t_of_reviewer_means() -> None:
     matrix = np.array([[6.0, 7, 5], [4, 6, 5], [7, 9, 6]])
-    found = score_interval(THREE, matrix)
+    found = compute_score_interval(THREE, matrix)
     means = matrix.mean(axis=1)
     low, high = stats.t.interval(0.9, 2, loc=means.mean(), scale=means.std(ddof=1) / 3**0.5)
     assert isinstance(found, ScoreInterval)
@@ -46,7 +51,7 @@ def test_interval_of_full_matrix_is_students_t_of_reviewer_means() -> None:
 
 def test_a_reviewer_who_skipped_the_hard_dimension_does_not_look_generous() -> None:
     alike = np.array([[8.0, 2, 5], [8, NAN, 5], [8, 2, 5]])
-    found = score_interval(THREE, alike)
+    found = compute_score_interval(THREE, alike)
     assert isinstance(found, ScoreInterval)
     assert found.low == found.high == 5
 
@@ -54,7 +59,7 @@ def test_a_reviewer_who_skipped_the_hard_dimension_does_not_look_generous() -> N
 def test_agreement_matches_krippendorff_example_with_missing_values() -> None:
     rows = ["123321412...", "1233224125.3", ".3332342251.", "12332441251."]
     matrix = np.array([[NAN if item == "." else float(item) for item in row] for row in rows])
-    found = agreement(matrix, 2)
+    found = measure_agreement(matrix, 2)
     assert isinstance(found, Agreement)
     assert (found.alpha, found.reviewers, found.dimensions) == (0.849, 4, 11)
 
@@ -62,7 +67,7 @@ def test_agreement_matches_krippendorff_example_with_missing_values() -> None:
 @given(st.lists(st.lists(st.none() | st.floats(0, 10), min_size=3, max_size=3), min_size=1, max_size=6))
 def test_the_final_score_lies_in_its_interval_and_on_its_scale(rows: list[list[float | None]]) -> None:
     matrix = np.array([[NAN if item is None else item for item in row] for row in rows])
-    value, spread = compute_final_score(THREE, matrix), score_interval(THREE, matrix)
+    value, spread = compute_final_score(THREE, matrix), compute_score_interval(THREE, matrix)
     if isinstance(value, Score):
         assert 0 <= value.value <= 10
         if isinstance(spread, ScoreInterval):

@@ -2,10 +2,10 @@
 
 from assayer.ideas.parsing import parse_idea
 from assayer.methods.innoeval.board.sections import (
+    choose_sections,
     collect_shown_sections,
     count_unread_characters,
-    reads_by_section,
-    sections_for,
+    is_read_by_section,
 )
 from assayer.methods.innoeval.dimensions import RubricDimension, load_built_in_dimensions
 from assayer.methods.innoeval.options import BoardOptions
@@ -24,7 +24,7 @@ def dimension(name: str) -> RubricDimension:
 
 
 def titles(name: str, limit: int = 10_000) -> list[str]:
-    return [section.title for section in sections_for(dimension(name), FIVE, SECTIONS, limit).sections]
+    return [section.title for section in choose_sections(dimension(name), FIVE, SECTIONS, limit).sections]
 
 
 def test_dimension_reads_only_its_relevant_sections() -> None:
@@ -35,14 +35,14 @@ def test_dimension_reads_only_its_relevant_sections() -> None:
 
 def test_unassigned_section_is_read_along_with_assigned_sections() -> None:
     named = tuple(item for item in FIVE if item.sections)
-    reading = sections_for(dimension("feasibility"), named, SECTIONS, 10_000)
+    reading = choose_sections(dimension("feasibility"), named, SECTIONS, 10_000)
     assert [section.title for section in reading.sections] == ["Experiment design", "Budget and timeline", "Appendix K"]
     assert reading.unread == 0
 
 
 def test_assigned_sections_take_precedence_and_unread_text_is_counted() -> None:
     named = tuple(item for item in FIVE if item.sections)
-    reading = sections_for(dimension("feasibility"), named, SECTIONS, 250)
+    reading = choose_sections(dimension("feasibility"), named, SECTIONS, 250)
     assert [section.title for section in reading.sections] == ["Experiment design", "Budget and timeline"]
     assert sum(len(section.text) for section in reading.sections) <= 250
     assert reading.unread == 2
@@ -50,7 +50,7 @@ def test_assigned_sections_take_precedence_and_unread_text_is_counted() -> None:
 
 def test_each_section_is_shown_once_with_the_dimensions_that_read_it() -> None:
     named = tuple(item for item in FIVE if item.sections)
-    read = {item.name: sections_for(item, named, SECTIONS, 250) for item in named}
+    read = {item.name: choose_sections(item, named, SECTIONS, 250) for item in named}
     shown = collect_shown_sections(SECTIONS, named, read)
     assert [section.title for section in shown] == [section.title for section in SECTIONS]
     assert shown[2].dimensions == ("Feasibility", "Validity")
@@ -61,14 +61,14 @@ def test_each_section_is_shown_once_with_the_dimensions_that_read_it() -> None:
 
 
 def test_only_long_texts_are_read_by_section() -> None:
-    assert not reads_by_section(PROPOSAL, BoardOptions())
-    assert reads_by_section(PROPOSAL, BoardOptions(long_idea_chars=100))
+    assert not is_read_by_section(PROPOSAL, BoardOptions())
+    assert is_read_by_section(PROPOSAL, BoardOptions(long_idea_chars=100))
 
 
 def test_unread_characters_are_counted_once_across_dimensions() -> None:
     named = tuple(item for item in FIVE if item.sections)
     sections = PROPOSAL.sections
-    readings = [sections_for(item, named, sections, 250) for item in named]
+    readings = [choose_sections(item, named, sections, 250) for item in named]
     shown = [max(reading.lengths[place] for reading in readings) for place in range(len(sections))]
     lost = sum(len(section.text) - most for section, most in zip(sections, shown, strict=True))
     assert lost > 0
@@ -77,4 +77,4 @@ def test_unread_characters_are_counted_once_across_dimensions() -> None:
     budget = PROPOSAL.text.index(sections[3].text)
     assert shown[3] < len(sections[3].text) - 10
     assert count_unread_characters(PROPOSAL, budget + len(sections[3].text) - 10, readings) == 10
-    assert count_unread_characters(PROPOSAL, 0, [sections_for(item, named, sections, 10_000) for item in named]) == 0
+    assert count_unread_characters(PROPOSAL, 0, [choose_sections(item, named, sections, 10_000) for item in named]) == 0

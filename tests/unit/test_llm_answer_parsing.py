@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
-from assayer.methods.innoeval.schemas import queries_for
+from assayer.methods.innoeval.schemas import build_queries_schema
 from assayer.models import FaultKind, Frozen
 from workers.llm.answer_parsing import ParsedAnswer, parse_answer
 from workers.llm.answer_schema import answer_schema, make_strict
@@ -243,7 +243,7 @@ def test_unusable_answer_becomes_a_typed_fault_with_its_errors(text: str, kind: 
 
 
 def test_field_hidden_from_the_schema_is_not_required() -> None:
-    asked = queries_for(("literature",))
+    asked = build_queries_schema(("literature",))
     assert "web" not in json.dumps(asked.model_json_schema())
     reading = parse_answer(_completion('{"queries": [{"part": "S1", "literature": ["one two three"]}]}'), asked)
     assert reading.value is not None

@@ -1,6 +1,6 @@
 """A reward as a page and as Markdown: every vote, quote and reason is told, nothing from outside is carried out."""
 
-from assayer.methods.debate.composition import composition
+from assayer.methods.debate.composition import get_composition
 from assayer.methods.debate.judge import judge_by_debate
 from assayer.models.reward import RewardItem
 from assayer.reports.debate_page import DebatePage, render_debate_html, render_debate_markdown
@@ -10,7 +10,7 @@ from tests.unit.reports_document import Document
 from tests.unit.reports_hostile import ATTACK
 from tests.unit.twins import a_run
 
-FULL = composition("moderator-two-analysts-critic-evaluator")
+FULL = get_composition("moderator-two-analysts-critic-evaluator")
 
 
 async def _judged(item: RewardItem = ITEM) -> Reward:

@@ -269,7 +269,7 @@ def test_review_without_an_editor_has_no_more_main_points_than_an_editor_may_giv
         label="Q1", referee="one", kind="weakness", severity="major", claim="It fails.", why="", fix="", quoted=False
     )
     points = [point.model_copy(update={"label": f"Q{n}", "kind": ("strength", "weakness")[n % 2]}) for n in range(16)]
-    review = build_unedited_review(Panel("A plan.", tuple(points)), Passages.label([]), Absent(reason="none."))
+    review = build_unedited_review(Panel("A plan.", tuple(points)), Passages.label_passages([]), Absent(reason="none."))
     for name in ("strengths", "major"):
         (limit,) = EditedReview.model_fields[name].metadata
         assert len(getattr(review, name)) <= limit.max_length

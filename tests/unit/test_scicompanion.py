@@ -6,9 +6,9 @@ import pytest
 from pydantic import BaseModel
 
 from assayer.errors import InputError, MalformedAnswer
-from assayer.methods.scicompanion.graph import NewEdge, empty_graph
+from assayer.methods.scicompanion.graph import NewEdge, build_empty_graph
 from assayer.methods.scicompanion.options import SciCompanionOptions
-from assayer.methods.scicompanion.retrieval import FoundPapers, comes_too_early, publication_years
+from assayer.methods.scicompanion.retrieval import FoundPapers, is_too_early, map_publication_years
 from assayer.methods.scicompanion.schemas import DimensionQuestion, StateQuestion, StepAnswer
 from assayer.models import Absent, GraphRecord, Paper, PaperId, Score
 from assayer.reports.assembly import EvaluationResult
@@ -48,7 +48,7 @@ async def test_every_dimension_is_scored_and_overall_score_is_the_headline() -> 
     assert isinstance(part.score, Score)
     assert (part.score.value, part.score.scale_min, part.score.scale_max) == (6, 1, 10)
     assert evaluation.report.summary.strengths
-    assert [dimension.name for dimension in SciCompanionOptions().rubric()] == [
+    assert [dimension.name for dimension in SciCompanionOptions().load_rubric()] == [
         "feasibility",
         "novelty",
         "impact",
@@ -62,7 +62,7 @@ async def test_overall_judgement_is_found_by_name_in_any_order_of_dimensions() -
         score = 9 if question.dimension.name == "overall" else 3
         return judgement(question).model_copy(update={"score": score})
 
-    options = OPTIONS.model_copy(update={"dimensions": SciCompanionOptions().rubric()[::-1]})
+    options = OPTIONS.model_copy(update={"dimensions": SciCompanionOptions().load_rubric()[::-1]})
     backends, _ = twin_backends(scripted={"scicompanion.judging": nine_for_overall})
     evaluation, _ = await evaluated(backends, options)
     (part,) = evaluation.report.parts
@@ -73,7 +73,7 @@ async def test_overall_judgement_is_found_by_name_in_any_order_of_dimensions() -
 
 def test_dimensions_without_an_overall_judgement_are_refused() -> None:
     with pytest.raises(InputError, match="No dimension of SciCompanion is named 'overall'"):
-        SciCompanionOptions(dimensions=SciCompanionOptions().rubric()[:3]).rubric()
+        SciCompanionOptions(dimensions=SciCompanionOptions().load_rubric()[:3]).load_rubric()
 
 
 async def test_every_edit_is_recorded_with_its_outcome() -> None:
@@ -227,11 +227,11 @@ def test_citation_of_much_later_paper_is_treated_as_erroneous() -> None:
     for days, joined in ((0, True), (2 * 365, True), (4 * 365, False)):
         later = new.model_copy(update={"publication_date": dt.date(2020, 1, 1) + dt.timedelta(days=days)})
         found = FoundPapers({old.id: old, later.id: later})
-        graph = empty_graph("An idea")
+        graph = build_empty_graph("An idea")
         for item in (old, later):
-            graph = graph.with_paper(item.id, item.title, 1).graph
+            graph = graph.add_paper(item.id, item.title, 1).graph
         edge = NewEdge(graph.papers[old.id], graph.papers[later.id], "cites", "record")
-        assert comes_too_early(edge, publication_years(graph, found)) is not joined
+        assert is_too_early(edge, map_publication_years(graph, found)) is not joined
 
 
 @pytest.mark.parametrize("found", [1, 2, 3])

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from assayer.methods.scicompanion.base_graph import add_contents
-from assayer.methods.scicompanion.graph import NewEdge, StateGraph, empty_graph
+from assayer.methods.scicompanion.graph import NewEdge, StateGraph, build_empty_graph
 from assayer.methods.scicompanion.options import SciCompanionOptions
 from assayer.models import EvidenceEdge, NodeKey, PaperContents, PaperId
 from index.segments.content_graph import extract_contents
@@ -19,10 +19,10 @@ CONTENTS = {paper: extract_contents(*text) for paper, text in TEXTS.items()}
 
 def a_graph() -> StateGraph:
     """Three papers, of which the heir cites the net."""
-    graph = empty_graph("An idea")
+    graph = build_empty_graph("An idea")
     for paper, (title, _) in TEXTS.items():
-        graph = graph.with_paper(paper, title, 1).graph
-    return graph.with_edge(NewEdge(graph.papers[HEIR], graph.papers[NET], "cites", "record"), 1).graph
+        graph = graph.add_paper(paper, title, 1).graph
+    return graph.add_edge(NewEdge(graph.papers[HEIR], graph.papers[NET], "cites", "record"), 1).graph
 
 
 def grown(graph: StateGraph, contents: Mapping[PaperId, PaperContents] = CONTENTS, names: int = 8) -> StateGraph:
@@ -71,8 +71,8 @@ def test_deleted_name_is_not_added_again_automatically() -> None:
     graph = grown(a_graph())
     node = named(graph, "HedgeNet")
     assert node is not None
-    assert named(grown(graph.without_node(node).graph), "HedgeNet") is None
-    assert graph.without_node(node).graph.with_node("method", "HedgeNet", "", 2).refused is None
+    assert named(grown(graph.delete_node(node).graph), "HedgeNet") is None
+    assert graph.delete_node(node).graph.add_node("method", "HedgeNet", "", 2).refused is None
 
 
 def test_injected_instructions_are_not_used_as_claims_or_quotes() -> None:

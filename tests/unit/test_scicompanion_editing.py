@@ -2,7 +2,7 @@
 
 from assayer.ideas.parsing import parse_idea
 from assayer.methods.scicompanion.editing import Edited, apply_edits
-from assayer.methods.scicompanion.graph import IDEA_NODE, NewEdge, StateGraph, empty_graph
+from assayer.methods.scicompanion.graph import IDEA_NODE, NewEdge, StateGraph, build_empty_graph
 from assayer.methods.scicompanion.retrieval import FoundPapers, rank_recommended_references
 from assayer.methods.scicompanion.schemas import AddedEdge, GraphCompletion, GraphPaper, Removal
 from assayer.models import EdgeKey, NodeKey, Paper, PaperId
@@ -22,10 +22,10 @@ CLAIM = NodeKey("N2")
 
 def graph() -> StateGraph:
     """The idea, paper N1, a claim N2 that both state; the paper's edge is E1."""
-    made = empty_graph("An idea").with_paper(PaperId("one"), SHOWN.title, 1).graph
-    made = made.with_node("claim", "Quotes are often wrong", "", 1).graph
-    made = made.with_edge(NewEdge(NodeKey("N1"), CLAIM, "states", "unverified", "Old.", "x y", PaperId("one")), 1).graph
-    return made.with_edge(NewEdge(IDEA_NODE, CLAIM, "states", "stated", "Its premise."), 1).graph
+    made = build_empty_graph("An idea").add_paper(PaperId("one"), SHOWN.title, 1).graph
+    made = made.add_node("claim", "Quotes are often wrong", "", 1).graph
+    made = made.add_edge(NewEdge(NodeKey("N1"), CLAIM, "states", "unverified", "Old.", "x y", PaperId("one")), 1).graph
+    return made.add_edge(NewEdge(IDEA_NODE, CLAIM, "states", "stated", "Its premise."), 1).graph
 
 
 async def edited(edges: list[AddedEdge], delete: list[Removal]) -> Edited:
@@ -63,7 +63,7 @@ def test_papers_linked_to_idea_claims_are_recommended_first() -> None:
     ids = [PaperId(name) for name in ("loud", "shown", "one")]
     papers = {item: Paper(id=item, title=f"On the matter of {item}", abstract="", source="corpus") for item in ids}
     found = FoundPapers(papers, {ids[0]: 0.9, ids[1]: 0.5, ids[2]: 0.1}, dict.fromkeys(ids, ()))
-    held = graph().with_paper(ids[1], "Shown only", 1).graph
+    held = graph().add_paper(ids[1], "Shown only", 1).graph
     idea = parse_idea(
         f"# Quotes\n\n{'We check every quoted sentence of a review against its source. ' * 3}", source="idea.md"
     )

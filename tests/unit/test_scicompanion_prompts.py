@@ -23,7 +23,7 @@ def test_prompt_shows_idea_graph_and_notebook_before_its_task(task: Task[Any, An
 
 
 def test_notebook_hides_deleted_paper_labels_and_drops_oldest_entries() -> None:
-    notebook = Notebook().with_entry(1, "Old [@one].").with_entry(2, "New [@one] and [@two].").with_entry(3, "")
+    notebook = Notebook().add_entry(1, "Old [@one].").add_entry(2, "New [@one] and [@two].").add_entry(3, "")
     shown = notebook.fit_entries({PaperId("one"): "P1"}, 1_000)
     assert [entry.text for entry in shown] == ["Old [P1].", "New [P1] and (a paper since deleted)."]
     assert [entry.step for entry in notebook.fit_entries({PaperId("one"): "P1"}, 40)] == [2]

@@ -3,18 +3,18 @@
 import pytest
 
 from assayer.methods.scicompanion.base_graph import BY_CORPUS
-from assayer.methods.scicompanion.graph import IDEA_NODE, NewEdge, StateGraph, empty_graph
+from assayer.methods.scicompanion.graph import IDEA_NODE, NewEdge, StateGraph, build_empty_graph
 from assayer.methods.scicompanion.options import SciCompanionOptions
 from assayer.methods.scicompanion.trajectory_reward import (
     RewardWeights,
     TrajectoryReward,
-    graph_structure,
-    score_accuracy,
-    trajectory_reward,
+    compute_trajectory_reward,
+    measure_graph_structure,
+    measure_score_accuracy,
 )
 from assayer.models import Absent, Assessment, EdgeBasis, EdgeKind, NodeKey, PaperId, Score
 
-DIMENSIONS = SciCompanionOptions().rubric()
+DIMENSIONS = SciCompanionOptions().load_rubric()
 
 
 def _assessments(*values: float | None) -> list[Assessment]:
@@ -38,13 +38,13 @@ def _edge(source: str, kind: EdgeKind, target: str, basis: EdgeBasis, statement:
 
 def _graph(*edges: NewEdge) -> StateGraph:
     """Two papers (N1, N2, joined by a citation), a claim (N3) and a method (N4)."""
-    graph = empty_graph("An idea")
+    graph = build_empty_graph("An idea")
     for number in (1, 2):
-        graph = graph.with_paper(PaperId(f"p{number}"), f"Paper {number}", 1).graph
-    graph = graph.with_node("claim", "Quotes are wrong", "", 1).graph
-    graph = graph.with_node("method", "Quote checking", "", 1).graph
+        graph = graph.add_paper(PaperId(f"p{number}"), f"Paper {number}", 1).graph
+    graph = graph.add_node("claim", "Quotes are wrong", "", 1).graph
+    graph = graph.add_node("method", "Quote checking", "", 1).graph
     for edge in (NewEdge(NodeKey("N1"), NodeKey("N2"), "cites", "record"), *edges):
-        changed = graph.with_edge(edge, 1)
+        changed = graph.add_edge(edge, 1)
         assert changed.refused is None
         graph = changed.graph
     return graph
@@ -57,32 +57,32 @@ BY_CORPUS_USES = _edge("N2", "uses", "N4", "quoted", BY_CORPUS)
 
 
 def test_graph_of_only_recorded_edges_earns_no_structure_reward() -> None:
-    assert graph_structure(empty_graph("An idea"), 2) == (0, 0, 0)
-    assert graph_structure(_graph(), 2) == (0, 0, 0)
+    assert measure_graph_structure(build_empty_graph("An idea"), 2) == (0, 0, 0)
+    assert measure_graph_structure(_graph(), 2) == (0, 0, 0)
 
 
 def test_only_verified_model_quotes_count_as_informative() -> None:
-    assert graph_structure(_graph(STATES, SUPPORTS), 2).informativeness == 0.5
-    assert graph_structure(_graph(STATES, SUPPORTS), 6).informativeness == pytest.approx(1 / 6)
+    assert measure_graph_structure(_graph(STATES, SUPPORTS), 2).informativeness == 0.5
+    assert measure_graph_structure(_graph(STATES, SUPPORTS), 6).informativeness == pytest.approx(1 / 6)
     unverified = _edge("N2", "supports", "N3", "unverified", "So it is said.")
-    assert graph_structure(_graph(STATES, unverified, BY_CORPUS_USES), 2).informativeness == 0
+    assert measure_graph_structure(_graph(STATES, unverified, BY_CORPUS_USES), 2).informativeness == 0
 
 
 def test_idea_components_are_covered_when_compared_with_a_paper() -> None:
-    assert graph_structure(_graph(STATES, USES), 2).coverage == 0
-    assert graph_structure(_graph(STATES, USES, SUPPORTS), 2).coverage == 0.5
-    assert graph_structure(_graph(STATES, USES, SUPPORTS, BY_CORPUS_USES), 2).coverage == 1
+    assert measure_graph_structure(_graph(STATES, USES), 2).coverage == 0
+    assert measure_graph_structure(_graph(STATES, USES, SUPPORTS), 2).coverage == 0.5
+    assert measure_graph_structure(_graph(STATES, USES, SUPPORTS, BY_CORPUS_USES), 2).coverage == 1
 
 
 def test_score_accuracy_is_error_relative_to_scale_width() -> None:
     given = _assessments(1, 1, 10, 7)
-    assert score_accuracy(given, DIMENSIONS, {"overall": 7}) == 1
-    assert score_accuracy(given, DIMENSIONS, {"overall": 5.2}) == pytest.approx(0.8)
-    assert score_accuracy(given, DIMENSIONS, {"overall": 7, "impact": 1}) == pytest.approx(1 - 0.5**0.5)
+    assert measure_score_accuracy(given, DIMENSIONS, {"overall": 7}) == 1
+    assert measure_score_accuracy(given, DIMENSIONS, {"overall": 5.2}) == pytest.approx(0.8)
+    assert measure_score_accuracy(given, DIMENSIONS, {"overall": 7, "impact": 1}) == pytest.approx(1 - 0.5**0.5)
 
 
 def test_reward_is_weighted_sum_with_separate_parts() -> None:
-    reward = trajectory_reward(
+    reward = compute_trajectory_reward(
         _graph(STATES, SUPPORTS), _assessments(1, 1, 1, 7), DIMENSIONS, {"overall": 7}, RewardWeights(enough_quotes=2)
     )
     assert isinstance(reward, TrajectoryReward)
@@ -92,7 +92,7 @@ def test_reward_is_weighted_sum_with_separate_parts() -> None:
 
 def test_missing_target_score_gives_no_reward_instead_of_low_reward() -> None:
     graph, weights = _graph(STATES, SUPPORTS), RewardWeights()
-    missing = trajectory_reward(graph, _assessments(5, 5, 5, None), DIMENSIONS, {"overall": 7}, weights)
+    missing = compute_trajectory_reward(graph, _assessments(5, 5, 5, None), DIMENSIONS, {"overall": 7}, weights)
     assert missing == Absent(reason="Overall has no score: Not judged: refused.")
-    other = trajectory_reward(graph, _assessments(None, 5, 5, 5), DIMENSIONS, {"overall": 7}, weights)
+    other = compute_trajectory_reward(graph, _assessments(None, 5, 5, 5), DIMENSIONS, {"overall": 7}, weights)
     assert isinstance(other, TrajectoryReward)

@@ -9,8 +9,13 @@ from hypothesis import strategies as st
 
 from assayer.literature.admitted import AdmittedLiterature
 from assayer.methods.scicompanion.options import SciCompanionOptions
-from assayer.methods.scicompanion.walk import Found, Step, walk
-from assayer.methods.scicompanion.walk_scoring import CosineRange, move_mass, start_mass, sum_over_hops
+from assayer.methods.scicompanion.walk import Found, Step, walk_citations
+from assayer.methods.scicompanion.walk_scoring import (
+    CosineRange,
+    compute_start_mass,
+    move_mass,
+    sum_over_hops,
+)
 from assayer.models import OPEN, Paper, PaperId
 from tests.memory_corpus import MemoryCorpus
 from workers.embedding.hashing_embedder import HashingEmbedder
@@ -36,7 +41,7 @@ def by_id(found: Sequence[Found]) -> dict[PaperId, Found]:
 
 async def test_seed_references_and_citing_papers_are_reached_in_single_hop_with_reasons() -> None:
     corpus = a_corpus({A: [B], C: [A]})
-    found = by_id(await walk(["bees in hedges"], corpus, SciCompanionOptions(hops=1, seeds=1)))
+    found = by_id(await walk_citations(["bees in hedges"], corpus, SciCompanionOptions(hops=1, seeds=1)))
     assert found.keys() == {A, B, C}
     assert (found[A].why, found[B].why, found[C].why) == (
         (Step("dense", None, "bees in hedges"),),
@@ -47,30 +52,30 @@ async def test_seed_references_and_citing_papers_are_reached_in_single_hop_with_
 
 async def test_papers_cocited_with_seed_are_reached_in_two_hops() -> None:
     corpus = a_corpus({C: [A, D], D: [E]})
-    two = by_id(await walk(["bees in hedges"], corpus, SciCompanionOptions(hops=2, seeds=1)))
+    two = by_id(await walk_citations(["bees in hedges"], corpus, SciCompanionOptions(hops=2, seeds=1)))
     assert two.keys() == {A, C, D}
     assert two[D].why == (Step("co-cited", A),)
-    assert E in by_id(await walk(["bees in hedges"], corpus, SciCompanionOptions(hops=3, seeds=1)))
+    assert E in by_id(await walk_citations(["bees in hedges"], corpus, SciCompanionOptions(hops=3, seeds=1)))
 
 
 async def test_excluded_paper_is_neither_found_nor_traversed() -> None:
     corpus = a_corpus({A: [B], B: [C]})
-    found = by_id(await walk(["bees in hedges"], corpus, SciCompanionOptions(hops=3, seeds=1), exclude={B}))
+    found = by_id(await walk_citations(["bees in hedges"], corpus, SciCompanionOptions(hops=3, seeds=1), exclude={B}))
     assert found.keys() == {A}
 
 
 async def test_paper_rejected_after_reading_record_is_neither_found_nor_traversed() -> None:
     corpus = a_corpus({A: [B], B: [C], D: [B]}, admitted=lambda paper: paper.id != B)
-    found = by_id(await walk(["bees in hedges"], corpus, SciCompanionOptions(hops=3, seeds=1)))
+    found = by_id(await walk_citations(["bees in hedges"], corpus, SciCompanionOptions(hops=3, seeds=1)))
     assert found.keys() == {A}
 
 
 async def test_walk_respects_limits_and_is_deterministic() -> None:
     corpus = a_corpus({A: [B, C, D], E: [A]})
     options = SciCompanionOptions(hops=2, seeds=2, found=3)
-    found = await walk(["bees in hedges"], corpus, options)
+    found = await walk_citations(["bees in hedges"], corpus, options)
     assert len(found) == 3
-    assert found == await walk(["bees in hedges"], corpus, options)
+    assert found == await walk_citations(["bees in hedges"], corpus, options)
 
 
 def test_votes_of_several_papers_outweigh_a_single_vote() -> None:
@@ -86,9 +91,9 @@ def test_widely_cited_paper_spreads_its_mass_over_citing_papers() -> None:
 
 
 def test_nearness_is_scaled_between_farthest_and_nearest_search_results() -> None:
-    scale = CosineRange.spanning([0.5, 0.7, 0.6])
-    assert [scale.nearness(item) for item in (0.7, 0.6, 0.5, 0.4)] == pytest.approx([1.0, 0.5, 0.0, -0.5])
-    assert CosineRange.spanning([0.3]).nearness(0.3) == 1.0
+    scale = CosineRange.from_cosines([0.5, 0.7, 0.6])
+    assert [scale.compute_nearness(item) for item in (0.7, 0.6, 0.5, 0.4)] == pytest.approx([1.0, 0.5, 0.0, -0.5])
+    assert CosineRange.from_cosines([0.3]).compute_nearness(0.3) == 1.0
 
 
 @given(
@@ -101,7 +106,7 @@ def test_walk_mass_stays_between_0_and_1_for_any_graph(
     cited: dict[PaperId, list[PaperId]],
     citing: dict[PaperId, list[PaperId]],
 ) -> None:
-    mass = start_mass(start)
+    mass = compute_start_mass(start)
     hops = [mass, move_mass(mass, cited, citing)]
     for hop in (*hops, sum_over_hops(hops)):
         assert all(0 <= own <= 1 for own in hop.values())

@@ -11,7 +11,7 @@ from safetensors.torch import load_file, save_file
 from assayer.errors import ConfigurationError, InputError
 from assayer.methods.grapheval.graph.arrays import UNKNOWN, GraphArrays
 from assayer.methods.grapheval.scoring.baselines import find_labelled_rows
-from assayer.methods.grapheval.scoring.metrics import auroc
+from assayer.methods.grapheval.scoring.metrics import compute_auroc
 from tests.unit.grapheval_graphs import PROVENANCE, rows, separable
 from workers.viewpoint_network import (
     Checkpoint,
@@ -42,7 +42,7 @@ def test_trained_network_scores_unseen_ideas_correctly(checkpoint: Checkpoint) -
     scorer = NetworkScorer(checkpoint, EMBEDDING, "cpu")
     said = scorer.score(GRAPH, ASKED)
     assert said.sum(axis=1) == pytest.approx(np.ones(len(ASKED)))
-    assert auroc(GRAPH.labels[ASKED], said) == 1
+    assert compute_auroc(GRAPH.labels[ASKED], said) == 1
     everyone = np.arange(40, dtype=np.int32)
     assert (scorer.score(GRAPH, everyone).argmax(axis=1) == GRAPH.labels).mean() > 0.9
 

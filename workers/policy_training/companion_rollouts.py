@@ -13,7 +13,7 @@ from assayer.llm import Llm
 from assayer.methods.innoeval.dimensions import RubricDimension
 from assayer.methods.scicompanion.evaluation import judge_dimensions
 from assayer.methods.scicompanion.pipeline import explore_literature
-from assayer.methods.scicompanion.trajectory_reward import TrajectoryReward, trajectory_reward
+from assayer.methods.scicompanion.trajectory_reward import TrajectoryReward, compute_trajectory_reward
 from assayer.models import Absent, EvaluationId
 from assayer.ports import Clock
 from assayer.run.concurrency import gather_all, gather_pair
@@ -79,7 +79,7 @@ class CompanionRollouts:
         state = await explore_literature(context, fit.level)
         dimensions = list_judged_dimensions(plan, idea)
         judgements = await judge_dimensions(context, state, dimensions)
-        return trajectory_reward(state.graph, judgements.part.assessments, dimensions, idea.scores, plan.reward)
+        return compute_trajectory_reward(state.graph, judgements.part.assessments, dimensions, idea.scores, plan.reward)
 
 
 def list_judged_dimensions(plan: CompanionTraining, idea: RatedIdea) -> tuple[RubricDimension, ...]:

@@ -45,7 +45,7 @@ class NetworkScorer:
             return scores
         architecture = description.settings.architecture
         extractor = SubgraphExtractor(graph.hide_labels(rows), architecture.layers)
-        nearby_nodes = extractor.nodes_within(nodes, architecture.layers)
+        nearby_nodes = extractor.find_nodes_within(nodes, architecture.layers)
         part = extractor.extract(nearby_nodes)
         tensors = graph_tensors(part, architecture, description.epoch, self._device)
         labels = torch.from_numpy(part.labels.astype(np.int64)).to(self._device)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from assayer.citing.evidence import Evidence, build_citation, check_quote
 from assayer.citing.labels import strip_citations
-from assayer.methods.check.text_matching import Paragraph, similarity, truncate_words
+from assayer.methods.check.text_matching import Paragraph, compute_similarity, truncate_words
 from assayer.models import Citation, NearPassage, PaperId
 from assayer.ports import Embedder
 from assayer.text.sentences import sentences
@@ -30,7 +30,7 @@ class Nearest(NamedTuple):
     def paper_id(self) -> PaperId:
         return self.evidence.paper_id
 
-    def passage(self, in_references: bool | None) -> NearPassage:
+    def build_passage(self, in_references: bool | None) -> NearPassage:
         return NearPassage(
             part=self.part,
             plan=self.own,
@@ -45,7 +45,7 @@ async def find_closest_passages(
 ) -> list[Nearest]:
     """Return each paper's nearest sentence, nearest paper first. Papers without a quotable sentence are left out."""
     plan_sentences = [
-        (_name(part), sentence)
+        (_name_part(part), sentence)
         for part in parts
         for sentence in sentences(part.text) or [truncate_words(part.text, _PART_WORDS)]
     ]
@@ -57,7 +57,7 @@ async def _find_nearest_sentence(
     plan_sentences: Sequence[tuple[str, str]], item: Evidence, embedder: Embedder
 ) -> Nearest | None:
     evidence_sentences = sentences(item.text) or [item.text]
-    cosines = await similarity([sentence for _, sentence in plan_sentences], evidence_sentences, embedder)
+    cosines = await compute_similarity([sentence for _, sentence in plan_sentences], evidence_sentences, embedder)
     for flat_index in (-cosines).argsort(axis=None, kind="stable")[:_ATTEMPTS].tolist():
         row, column = divmod(flat_index, len(evidence_sentences))
         quote = check_quote(truncate_words(evidence_sentences[column], _QUOTE_WORDS, ellipsis=""), item)
@@ -77,7 +77,7 @@ _ATTEMPTS = 8
 """Maximum number of sentence pairs to try, nearest first; some sentences, such as titles, must not be quoted."""
 
 
-def _name(part: Paragraph) -> str:
+def _name_part(part: Paragraph) -> str:
     """Return the paragraph's heading or first words. Quotation marks are removed, since cutting could leave one
     unpaired."""
     beginning = part.heading or truncate_words(part.text.replace("**", ""), 9)

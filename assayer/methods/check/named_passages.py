@@ -24,20 +24,24 @@ _MAX_QUOTE_WORDS = 45
 _MAX_PER_PAPER = 2
 
 
-def limitations(papers: Sequence[Evidence], texts: Mapping[PaperId, FullText], limit: int) -> tuple[Citation, ...]:
+def find_limitations(papers: Sequence[Evidence], texts: Mapping[PaperId, FullText], limit: int) -> tuple[Citation, ...]:
     """Quote the limitations that the papers state, nearest papers first. If a paper has a section on limitations,
     quotes come only from there."""
-    return _quote(
-        ((paper, _limitation_sentences(paper, texts.get(paper.paper_id))) for paper in papers), _MAX_PER_PAPER, limit
+    return _quote_sentences(
+        ((paper, _find_limitation_sentences(paper, texts.get(paper.paper_id))) for paper in papers),
+        _MAX_PER_PAPER,
+        limit,
     )
 
 
-def comparisons(papers: Sequence[Evidence], limit: int) -> tuple[Citation, ...]:
+def find_comparisons(papers: Sequence[Evidence], limit: int) -> tuple[Citation, ...]:
     """Quote one sentence that states a comparison from each paper that has one, nearest papers first."""
-    return _quote(((paper, (paper, _find_matching_sentences(paper.text, _COMPARISON))) for paper in papers), 1, limit)
+    return _quote_sentences(
+        ((paper, (paper, _find_matching_sentences(paper.text, _COMPARISON))) for paper in papers), 1, limit
+    )
 
 
-def _limitation_sentences(paper: Evidence, text: FullText | None) -> tuple[Evidence, list[str]]:
+def _find_limitation_sentences(paper: Evidence, text: FullText | None) -> tuple[Evidence, list[str]]:
     """Return the text from which limitations can be quoted, and its sentences that state limitations."""
     for section in text.sections if text else ():
         if _LIMITATION_TITLE.search(section.title):
@@ -52,7 +56,7 @@ def _find_matching_sentences(text: str, pattern: re.Pattern[str]) -> list[str]:
     return [sentence for sentence in sentences(text) if pattern.search(sentence)]
 
 
-def _quote(
+def _quote_sentences(
     sentences_by_paper: Iterator[tuple[Evidence, tuple[Evidence, list[str]]]], max_per_paper: int, limit: int
 ) -> tuple[Citation, ...]:
     quotes: list[Citation] = []

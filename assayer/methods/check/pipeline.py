@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from assayer.citing.evidence import Evidence
 from assayer.evaluation_context import EvaluationContext
 from assayer.methods.check.closest import Nearest, find_closest_passages
-from assayer.methods.check.named_passages import comparisons, limitations
+from assayer.methods.check.named_passages import find_comparisons, find_limitations
 from assayer.methods.check.options import CheckOptions
 from assayer.methods.check.references import collect_own_papers, find_often_cited
-from assayer.methods.check.text_matching import Paragraph, idea_paragraphs, similarity, truncate_words
-from assayer.methods.scholareval.candidate_order import keep_near_papers, reciprocal_rank_fusion, rerank
-from assayer.methods.scholareval.paper_evidence import evidence_from_papers, passages_by_paper
+from assayer.methods.check.text_matching import Paragraph, compute_similarity, split_into_paragraphs, truncate_words
+from assayer.methods.scholareval.candidate_order import fuse_rankings, keep_near_papers, rerank_papers
+from assayer.methods.scholareval.paper_evidence import build_evidence, group_passages_by_paper
 from assayer.models import (
     CorpusFit,
     EvidenceReport,
@@ -42,9 +42,9 @@ async def evaluate(context: EvaluationContext[CheckOptions], method: str, with_c
     options, run = context.options, context.run
     run.report_progress(method, 0, _STAGES)
     fit = await context.library.fit(context.idea.text)
-    parts = await _parts(context)
+    parts = await _list_parts(context)
     run.report_progress(method, 1, _STAGES)
-    read = await _read(context, fit, parts)
+    read = await _read_papers(context, fit, parts)
     run.report_progress(method, 2, _STAGES)
     nearest_passages = await find_closest_passages(parts, read.evidence, context.backends.embedder)
     run.report_progress(method, 3, _STAGES)
@@ -58,8 +58,8 @@ async def evaluate(context: EvaluationContext[CheckOptions], method: str, with_c
     shown_evidence = [item.evidence for item in shown_passages]
     report = EvidenceReport(
         closest_passages=tuple(_sort_by_part(shown_passages, listed_papers)),
-        limitations=limitations(shown_evidence, read.texts, options.listed),
-        comparisons=comparisons(shown_evidence, options.listed),
+        limitations=find_limitations(shown_evidence, read.texts, options.listed),
+        comparisons=find_comparisons(shown_evidence, options.listed),
         often_cited=often_cited.works,
         # In a thread, because it takes seconds for a long plan.
         not_stated=await asyncio.to_thread(find_reliable_gaps, context.text) if with_checklist else None,
@@ -79,15 +79,16 @@ def _sort_by_part(passages: Sequence[Nearest], listed_papers: frozenset[PaperId]
     places = {part: place for place, part in enumerate(dict.fromkeys(item.part for item in passages))}
     ordered_passages = sorted(passages, key=lambda item: (places[item.part], -item.cosine))
     return [
-        item.passage(None if listed_papers is None else item.paper_id in listed_papers) for item in ordered_passages
+        item.build_passage(None if listed_papers is None else item.paper_id in listed_papers)
+        for item in ordered_passages
     ]
 
 
-async def _parts(context: EvaluationContext[CheckOptions]) -> list[Paragraph]:
+async def _list_parts(context: EvaluationContext[CheckOptions]) -> list[Paragraph]:
     """Return the plan's paragraphs. If there are too many, only those nearest to the whole plan are kept, in their
     original order."""
     merged_paragraphs: list[Paragraph] = []
-    for paragraph in idea_paragraphs(context.text):
+    for paragraph in split_into_paragraphs(context.text):
         if merged_paragraphs and paragraph.heading and paragraph.heading == merged_paragraphs[-1].heading:
             merged_paragraphs[-1] = merged_paragraphs[-1]._replace(
                 text=f"{merged_paragraphs[-1].text} {paragraph.text}"
@@ -98,22 +99,24 @@ async def _parts(context: EvaluationContext[CheckOptions]) -> list[Paragraph]:
     parts = long_enough or [Paragraph("", "other", context.text)]
     if len(parts) <= context.options.parts:
         return parts
-    cosines = await similarity([context.text], [part.text for part in parts], context.backends.embedder)
+    cosines = await compute_similarity([context.text], [part.text for part in parts], context.backends.embedder)
     nearest_indexes = (-cosines[0]).argsort(kind="stable")[: context.options.parts]
     return [parts[index] for index in sorted(nearest_indexes.tolist())]
 
 
 @dataclass(frozen=True)
-class _Read:
+class _ReadPapers:
     papers: Mapping[PaperId, Paper]
     evidence: Sequence[Evidence]
     texts: Mapping[PaperId, FullText]
 
 
-async def _read(context: EvaluationContext[CheckOptions], fit: CorpusFit, parts: Sequence[Paragraph]) -> _Read:
+async def _read_papers(
+    context: EvaluationContext[CheckOptions], fit: CorpusFit, parts: Sequence[Paragraph]
+) -> _ReadPapers:
     """Search with every paragraph of the plan, and read the best papers."""
     library, run, options = context.library, context.run, context.options
-    queries = [_query(part) for part in parts]
+    queries = [_build_query(part) for part in parts]
     hits, snippets = await gather_pair(
         library.search(queries, options.hits), library.snippets(queries, options.snippets)
     )
@@ -131,17 +134,17 @@ async def _read(context: EvaluationContext[CheckOptions], fit: CorpusFit, parts:
     )
     admitted_papers = set(nearest_papers)
     rankings = [[hit.paper.id for hit in ranked if hit.paper.id in admitted_papers] for ranked in hits]
-    fused_order = reciprocal_rank_fusion([nearest_papers, *rankings])
-    order = await rerank(
+    fused_order = fuse_rankings([nearest_papers, *rankings])
+    order = await rerank_papers(
         context.backends.reranker, context.idea.title, [papers_by_id[entry] for entry in fused_order], run.journal
     )
     run.journal.record_dropped("candidate paper", "ranked below those read", max(0, len(order) - options.opened))
     papers = [papers_by_id[entry] for entry in order[: options.opened]]
     texts = await library.full_texts(papers) if papers else {}
-    matched_passages = passages_by_paper(snippet for ranked in snippets for snippet in ranked)
-    evidence = evidence_from_papers(papers, run, options.evidence_chars, cosines, matched_passages, texts)
-    return _Read({paper.id: paper for paper in papers}, evidence, texts)
+    matched_passages = group_passages_by_paper(snippet for ranked in snippets for snippet in ranked)
+    evidence = build_evidence(papers, run, options.evidence_chars, cosines, matched_passages, texts)
+    return _ReadPapers({paper.id: paper for paper in papers}, evidence, texts)
 
 
-def _query(part: Paragraph) -> str:
+def _build_query(part: Paragraph) -> str:
     return truncate_words(f"{part.heading}. {part.text}".lstrip(". "), _MAX_QUERY_WORDS, ellipsis="")

@@ -16,7 +16,7 @@ Cosines = NDArray[np.float32]
 _WORD_CHARS = 12
 
 
-async def similarity(texts: Sequence[str], other_texts: Sequence[str], embedder: Embedder) -> Cosines:
+async def compute_similarity(texts: Sequence[str], other_texts: Sequence[str], embedder: Embedder) -> Cosines:
     """Return the cosine similarity of every pair of texts, shape (asked, found)."""
     # Embed both sides as queries: the comparison is symmetric, and embedders cache queries, which repeat here.
     vectors = await embedder.embed([*texts, *other_texts], "query")
@@ -47,7 +47,7 @@ class Paragraph(NamedTuple):
     text: str
 
 
-def idea_paragraphs(text: str) -> list[Paragraph]:
+def split_into_paragraphs(text: str) -> list[Paragraph]:
     """Return the paragraphs of running text, each with its heading. A heading applies until the next one."""
     paragraphs: list[Paragraph] = []
     heading = ""

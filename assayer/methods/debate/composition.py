@@ -72,7 +72,7 @@ COMPOSITIONS: Mapping[str, Composition] = _parse(
 """The thirteen built-in compositions, keyed by name and in the order of their numbers."""
 
 
-def composition(name: str, compositions: Mapping[str, Composition] = COMPOSITIONS) -> Composition:
+def get_composition(name: str, compositions: Mapping[str, Composition] = COMPOSITIONS) -> Composition:
     """Return the composition with this name. Raises InputError, listing the known compositions, if there is none."""
     chosen_composition = compositions.get(name)
     if chosen_composition is None:

@@ -77,17 +77,17 @@ def split_sentences(text: str) -> Iterator[str]:
 def contains_instruction(text: str) -> bool:
     """Return whether any sentence in the text sounds like an instruction to the judges."""
     sentences = list(split_sentences(text))
-    return any(score_sentence(item).order > threshold_for(len(sentences)) for item in sentences)
+    return any(score_sentence(item).order > compute_threshold(len(sentences)) for item in sentences)
 
 
-def threshold_for(sentences: int) -> float:
+def compute_threshold(sentences: int) -> float:
     """Return the score that a sentence must exceed in a text with this many sentences: the more there are, the likelier
     it is that one sounds odd by chance."""
     return 1.5 * max(0.0, log(sentences / _USUAL_SENTENCES)) if sentences else 0.0
 
 
 def score_sentence(sentence: str) -> SentenceScores:
-    weights, bias = _weights()
+    weights, bias = _load_weights()
     order_score, empty_score = weights[:, list(index_features(extract_features(sentence)))].sum(axis=1) + bias
     return SentenceScores(float(order_score), float(empty_score))
 
@@ -147,7 +147,7 @@ def _load_senses() -> tuple[dict[str, frozenset[str]], dict[str, frozenset[str]]
 
 
 @cache
-def _weights() -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+def _load_weights() -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Load the weights for `order` and `nothing` per hash bucket, and their bias. The file stores weights as integers
     in units of 1/16."""
     with (files(_PACKAGE) / "guard_weights.npz").open("rb") as file, np.load(file, allow_pickle=False) as archive:

@@ -116,28 +116,30 @@ def _stop_without_content(item: RewardItem) -> GuardStop | None:
 Guard = Callable[[RewardItem], GuardStop | None]
 
 
-def _rule(name: str, reason: str, holds: Callable[[str], bool]) -> Guard:
+def _build_guard(name: str, reason: str, holds: Callable[[str], bool]) -> Guard:
     """Return a guard that stops ideas for which `holds` returns true."""
     return lambda item: GuardStop(name, reason) if holds(item.idea) else None
 
 
 _GUARDS: tuple[Guard, ...] = (
-    _rule("empty", "The idea is empty.", lambda idea: not split_words(idea)),
-    _rule(
+    _build_guard("empty", "The idea is empty.", lambda idea: not split_words(idea)),
+    _build_guard(
         "orders",
         "The idea tells its judges how to decide.",
         lambda idea: addresses_judge(idea) or contains_instruction(idea),
     ),
     _stop_copied_abstract,
-    _rule(
+    _build_guard(
         "placeholder",
         "The text is a placeholder or filler instead of an idea.",
         lambda idea: is_template(idea) or is_monotonous(idea),
     ),
-    _rule("too_short", f"The idea has fewer than {MIN_WORDS} words.", lambda idea: len(split_words(idea)) < MIN_WORDS),
+    _build_guard(
+        "too_short", f"The idea has fewer than {MIN_WORDS} words.", lambda idea: len(split_words(idea)) < MIN_WORDS
+    ),
     _stop_copied_question,
     _stop_without_content,
-    _rule("method_list", "The idea lists methods and commits to none.", is_method_list),
+    _build_guard("method_list", "The idea lists methods and commits to none.", is_method_list),
 )
 """The guards in the order in which they run. Only the first stop is reported, so the most informative reasons come
 first."""

@@ -63,14 +63,14 @@ class SharedWording(NamedTuple):
 
 
 def measure_shared_wording(idea: str, other_text: str) -> SharedWording:
-    mine, theirs = _shingles(split_words(idea)), _shingles(split_words(other_text))
+    mine, theirs = _build_shingles(split_words(idea)), _build_shingles(split_words(other_text))
     if not mine or not theirs:
         return SharedWording(0.0, 0.0)
     shared_count = len(mine & theirs)
     return SharedWording(shared_count / len(mine), shared_count / len(theirs))
 
 
-def _shingles(words: Sequence[str]) -> set[tuple[str, ...]]:
+def _build_shingles(words: Sequence[str]) -> set[tuple[str, ...]]:
     return set(zip(*(words[start:] for start in range(_SHINGLE)), strict=False))
 
 

@@ -8,7 +8,7 @@ from assayer.methods.debate.composition import Composition, Seat
 from assayer.methods.debate.guards import reward_without_judging
 from assayer.methods.debate.rounds import Debate, DebateOutcome
 from assayer.methods.debate.schemas import DebateQuestion
-from assayer.methods.debate.tasks import seat_task
+from assayer.methods.debate.tasks import build_seat_task
 from assayer.methods.debate.turns import Spoken, build_lost_turn, convert_answer_to_turn
 from assayer.models import Absent
 from assayer.models.reward import RewardItem
@@ -32,28 +32,28 @@ async def judge_by_debate(item: RewardItem, composition: Composition, llm: Llm, 
         return Reward(value=Absent(reason=reason), reason=reason, judge=composition.name)
     own_run = replace(run, journal=Journal())
     try:
-        return await _debate(item, composition, llm, own_run)
+        return await _hold_debate(item, composition, llm, own_run)
     finally:
         run.journal.add_calls_from(own_run.journal)
 
 
-async def _debate(item: RewardItem, composition: Composition, llm: Llm, run: Run) -> Reward:
+async def _hold_debate(item: RewardItem, composition: Composition, llm: Llm, run: Run) -> Reward:
     shown_item = RewardItem(
         question=clean_text(item.question), idea=clean_text(item.idea), abstract=clean_text(item.abstract)
     )
     debate = Debate(composition)
     transcript: tuple[DebateTurn, ...] = ()
     while (outcome := debate.outcome) is None:
-        question = _question(shown_item, debate, transcript)
+        question = _build_question(shown_item, debate, transcript)
         spoken_turns = await gather_all(
-            _speak(seat, question, shown_item, composition, llm, run) for seat in debate.speaking
+            _ask_seat(seat, question, shown_item, composition, llm, run) for seat in debate.speaking
         )
-        debate = debate.with_ballots([entry.ballot for entry in spoken_turns])
+        debate = debate.cast_ballots([entry.ballot for entry in spoken_turns])
         transcript += tuple(entry.turn for entry in spoken_turns)
-    return _reward(outcome, composition, transcript, run.journal)
+    return _build_reward(outcome, composition, transcript, run.journal)
 
 
-def _question(item: RewardItem, debate: Debate, transcript: tuple[DebateTurn, ...]) -> DebateQuestion:
+def _build_question(item: RewardItem, debate: Debate, transcript: tuple[DebateTurn, ...]) -> DebateQuestion:
     return DebateQuestion(
         question=item.question,
         abstract=item.abstract,
@@ -65,26 +65,26 @@ def _question(item: RewardItem, debate: Debate, transcript: tuple[DebateTurn, ..
     )
 
 
-async def _speak(
+async def _ask_seat(
     seat: Seat, question: DebateQuestion, item: RewardItem, composition: Composition, llm: Llm, run: Run
 ) -> Spoken:
     seat_question = question.model_copy(update={"seat": seat.number})
     try:
-        answer = await ask(llm, seat_task(composition, seat), seat_question, run)
+        answer = await ask(llm, build_seat_task(composition, seat), seat_question, run)
     except (LlmError, BudgetExhausted, ComponentUnavailable) as error:
-        return build_lost_turn(question.round, seat, _failure_sentence(error))
+        return build_lost_turn(question.round, seat, _describe_failure(error))
     return convert_answer_to_turn(item, question.round, seat, answer)
 
 
-def _failure_sentence(error: AssayerError) -> str:
+def _describe_failure(error: AssayerError) -> str:
     reason = error.reason
     return f"{reason[0].upper()}{reason[1:]}."
 
 
-def _reward(
+def _build_reward(
     outcome: DebateOutcome, composition: Composition, transcript: tuple[DebateTurn, ...], journal: Journal
 ) -> Reward:
-    reason = _reason(outcome, transcript)
+    reason = _explain_outcome(outcome, transcript)
     paid_calls = [call for call in journal.calls if not call.cached]
     return Reward(
         value=Absent(reason=reason) if outcome.vote is None else 1 if outcome.vote == "match" else 0,
@@ -101,19 +101,19 @@ def _reward(
     )
 
 
-def _reason(outcome: DebateOutcome, transcript: tuple[DebateTurn, ...]) -> str:
+def _explain_outcome(outcome: DebateOutcome, transcript: tuple[DebateTurn, ...]) -> str:
     number = outcome.round
     match outcome.ground:
         case "halted":
             return f"The moderator found no idea to compare. {_find_conclusion(transcript)}"
         case "agreed":
             verdict = "it matches" if outcome.vote == "match" else "it does not match"
-            voters = "All seats agreed" if len(_votes_in(number, transcript)) > 1 else "The only voting seat found"
+            voters = "All seats agreed" if len(_list_votes(number, transcript)) > 1 else "The only voting seat found"
             return f"{voters} in round {number} that {verdict}. {_find_conclusion(transcript)}"
         case "evaluators":
             return f"The evaluator settled a split in round {number}: it matches. {_find_conclusion(transcript)}"
         case "disagreed":
-            votes = _votes_in(number, transcript)
+            votes = _list_votes(number, transcript)
             return (
                 f"No agreement by the last round, {number} ({votes.count('match')} of {len(votes)} votes for a match): "
                 f"it does not match. {_find_conclusion(transcript)}"
@@ -123,7 +123,7 @@ def _reason(outcome: DebateOutcome, transcript: tuple[DebateTurn, ...]) -> str:
             return f"No answer from {seat.role} {seat.seat} in round {number}. {reason}"
 
 
-def _votes_in(number: int, transcript: tuple[DebateTurn, ...]) -> list[str]:
+def _list_votes(number: int, transcript: tuple[DebateTurn, ...]) -> list[str]:
     return [turn.vote for turn in transcript if turn.round == number and not isinstance(turn.vote, Absent)]
 
 

@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 from pydantic import Field
 
-from assayer.methods.debate.composition import COMPOSITIONS, Composition, composition, load_compositions
+from assayer.methods.debate.composition import COMPOSITIONS, Composition, get_composition, load_compositions
 from assayer.models import Frozen
 
 DEFAULT_COMPOSITION = "two-analysts-evaluator"
@@ -34,7 +34,7 @@ class DebateOptions(Frozen):
     """File of additional compositions; an entry with the name of a built-in one replaces it."""
     viewpoints: ViewpointJudge = ViewpointJudge()
 
-    def known_compositions(self) -> Mapping[str, Composition]:
+    def load_known_compositions(self) -> Mapping[str, Composition]:
         """Return the built-in and additional compositions. Raises InputError if the file is invalid."""
         own_compositions = load_compositions(self.compositions) if self.compositions is not None else {}
         return {**COMPOSITIONS, **own_compositions}
@@ -42,4 +42,4 @@ class DebateOptions(Frozen):
     def get_composition(self, name: str | None = None) -> Composition:
         """Return the composition with this name, or the configured one if no name is passed. Raises InputError if the
         name is unknown."""
-        return composition(name or self.composition, self.known_compositions())
+        return get_composition(name or self.composition, self.load_known_compositions())

@@ -37,7 +37,7 @@ arrived."""
 
 OutcomeGround = Literal["halted", "agreed", "evaluators", "disagreed", "lost"]
 
-_ALLOWED: dict[bool, frozenset[Ballot]] = {
+_ALLOWED_BALLOTS: dict[bool, frozenset[Ballot]] = {
     True: frozenset({"go_on", "halt", "lost"}),
     False: frozenset({"match", "no_match", "lost"}),
 }
@@ -82,14 +82,14 @@ class Debate:
             spoken_count -= len(group)
         raise AssertionError("ballots come in whole groups")
 
-    def with_ballots(self, ballots: Sequence[Ballot]) -> "Debate":
+    def cast_ballots(self, ballots: Sequence[Ballot]) -> "Debate":
         """Return the debate after the next seats have cast their ballots, in seat order. Raises ValueError if these
         seats may not cast such ballots."""
         seats = self.speaking
         if len(ballots) != len(seats):
             raise ValueError(f"{len(seats)} seats speak next, but {len(ballots)} ballots were cast.")
         for seat, ballot in zip(seats, ballots, strict=True):
-            if ballot not in _ALLOWED[seat.role == "moderator"]:
+            if ballot not in _ALLOWED_BALLOTS[seat.role == "moderator"]:
                 raise ValueError(f"{seat.role} {seat.number} cannot cast {ballot!r}.")
         return Debate(self.composition, (*self.ballots, *ballots))
 
@@ -118,13 +118,13 @@ class Debate:
             return DebateOutcome("match" if votes[0] == "match" else "no_match", number, "agreed")
         if number == self.composition.rounds and "lost" not in ballots[: len(ballots) - len(votes)]:
             by_seat = dict(cast)
-            if not self._matches(by_seat, open_vote="match"):
+            if not self._is_match(by_seat, open_vote="match"):
                 return DebateOutcome("no_match", number, "disagreed")
-            if self._matches(by_seat, open_vote="no_match"):
+            if self._is_match(by_seat, open_vote="no_match"):
                 return DebateOutcome("match", number, "evaluators")
         return DebateOutcome(None, number, "lost") if "lost" in ballots else None
 
-    def _matches(self, cast: dict[Seat, Ballot], open_vote: Vote) -> bool:
+    def _is_match(self, cast: dict[Seat, Ballot], open_vote: Vote) -> bool:
         """Return whether the rule for the last round gives a match if all unknown votes are cast as `open_vote`."""
         seat_votes = [(seat, cast.get(seat, "lost")) for seat in self.composition.voters]
         votes = [(seat, open_vote if ballot == "lost" else ballot) for seat, ballot in seat_votes]

@@ -31,7 +31,7 @@ DEBATE_TASKS: Mapping[DebateRole, Task[DebateQuestion, Any]] = MappingProxyType(
 )
 
 
-def seat_task(composition: Composition, seat: Seat) -> Task[DebateQuestion, Any]:
+def build_seat_task(composition: Composition, seat: Seat) -> Task[DebateQuestion, Any]:
     """Return a seat's task. Seats with the same role get the same question but are sampled separately."""
     task = DEBATE_TASKS[seat.role]
     peers = sum(item.role == seat.role for group in composition.groups for item in group)

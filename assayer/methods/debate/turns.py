@@ -38,11 +38,11 @@ def convert_answer_to_turn(item: RewardItem, number: int, seat: Seat, answer: An
         guidance = [f"What the idea proposes: {answer.proposes}", answer.guidance]
         turn = _build_turn(number, seat, Absent(reason=NO_VOTE), guidance, ())
         return Spoken(answer.decision, turn)
-    lines, pairs = _lines_and_quotes(answer)
+    lines, pairs = _split_answer(answer)
     return Spoken(answer.vote, _build_turn(number, seat, answer.vote, lines, _check_quotes(item, pairs)))
 
 
-def _lines_and_quotes(answer: Any) -> tuple[list[str], list[_Quoting]]:
+def _split_answer(answer: Any) -> tuple[list[str], list[_Quoting]]:
     match answer:
         case AnalystAnswer():
             elements = [

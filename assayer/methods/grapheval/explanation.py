@@ -20,14 +20,17 @@ def explain_verdict(
     scores: NDArray[np.float64],
     judge: GraphJudge,
     limit: int,
-    shown: int,
+    max_neighbours: int,
 ) -> tuple[ViewpointEvidence, ...]:
-    """Return the `limit` viewpoints whose removal would change the scores most, each with its `shown` nearest
+    """Return the `limit` viewpoints whose removal would change the scores most, each with its `max_neighbours` nearest
     neighbours. Only the most promising viewpoints are tested."""
     tried_places = _choose_promising_viewpoints(placed_idea, judge)[: _TRIED_PER_SHOWN * limit]
     effects = {place: _compute_effect(place, viewpoints, placed_idea, scores, judge) for place in tried_places}
     strongest = sorted(tried_places, key=lambda place: -np.abs(effects[place]).max(initial=0.0))[:limit]
-    return tuple(_evidence(place, viewpoints[place], effects[place], placed_idea, judge, shown) for place in strongest)
+    return tuple(
+        _build_evidence(place, viewpoints[place], effects[place], placed_idea, judge, max_neighbours)
+        for place in strongest
+    )
 
 
 def _choose_promising_viewpoints(placed_idea: PlacedIdea, judge: GraphJudge) -> list[int]:
@@ -60,13 +63,13 @@ def _compute_effect(
     return np.nan_to_num(scores - scores_without)
 
 
-def _evidence(
+def _build_evidence(
     place: int,
     viewpoint: Viewpoint,
     effect: NDArray[np.float64],
     placed_idea: PlacedIdea,
     judge: GraphJudge,
-    shown: int,
+    max_neighbours: int,
 ) -> ViewpointEvidence:
     influence = round(float(effect.max(initial=0.0)), 4)
     return ViewpointEvidence(
@@ -75,11 +78,11 @@ def _evidence(
         self_contained=viewpoint.self_contained,
         leaning=judge.contents.plan.classes[int(effect.argmax())] if influence > 0 else None,
         influence=influence,
-        neighbours=tuple(_neighbours(place, placed_idea, judge))[:shown],
+        neighbours=tuple(_list_neighbours(place, placed_idea, judge))[:max_neighbours],
     )
 
 
-def _neighbours(place: int, placed_idea: PlacedIdea, judge: GraphJudge) -> list[NeighbourViewpoint]:
+def _list_neighbours(place: int, placed_idea: PlacedIdea, judge: GraphJudge) -> list[NeighbourViewpoint]:
     contents = judge.contents
     rows, cosines = placed_idea.nearest.rows[place], placed_idea.nearest.cosines[place]
     neighbours = []

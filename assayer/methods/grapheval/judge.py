@@ -16,7 +16,7 @@ from assayer.methods.grapheval.graph.growth import EdgeEnds
 from assayer.methods.grapheval.graph.records import GraphContents, LabelledIdea, Viewpoint
 from assayer.methods.grapheval.graph.subgraph import IdeaSubgraph, LocalScorer, SubgraphExtractor, remove_viewpoint
 from assayer.methods.grapheval.ports import NearestViewpoints, NeighbourIndex, Scorer
-from assayer.methods.grapheval.scoring.baselines import idea_vectors
+from assayer.methods.grapheval.scoring.baselines import compute_idea_vectors
 from assayer.methods.grapheval.scoring.calibration import ProbabilityCalibration
 from assayer.methods.grapheval.scoring.choice import build_titled_text
 from assayer.methods.grapheval.scoring.fitted_logistic import FeatureKind, FittedLogistic
@@ -106,12 +106,12 @@ class GraphJudge:
         if fitted_model is None:
             return np.full(len(self.contents.plan.classes), np.nan)
         if fitted_model.kind == "mean viewpoint":
-            rows = fitted_model.of_vectors(idea_vectors(subgraph.graph)[[subgraph.row]])
+            rows = fitted_model.score_vectors(compute_idea_vectors(subgraph.graph)[[subgraph.row]])
         else:
             text = placed_idea.text
             if removed_viewpoint is not None:
                 text = " ".join(text.split()).replace(removed_viewpoint[1].words, " ", 1)
-            rows = fitted_model.of_texts([text])
+            rows = fitted_model.score_texts([text])
         scores: NDArray[np.float64] = rows[0]
         return scores
 
@@ -195,7 +195,7 @@ class GraphJudge:
             )
             new_rows = [
                 row
-                for row, cosine in _nearest_ideas(neighbours, arrays.idea_of)
+                for row, cosine in _find_nearest_ideas(neighbours, arrays.idea_of)
                 if self._is_same_idea(idea, words, row, cosine)
             ]
             if not new_rows:
@@ -211,7 +211,7 @@ class GraphJudge:
         return PlacedIdea(subgraph, neighbours, tuple(same_ideas), is_allowed, read)
 
 
-def _nearest_ideas(neighbours: NearestViewpoints, idea_of: NDArray[np.int32]) -> list[tuple[int, float]]:
+def _find_nearest_ideas(neighbours: NearestViewpoints, idea_of: NDArray[np.int32]) -> list[tuple[int, float]]:
     """Return the ideas that have a viewpoint among the neighbours, each with its highest cosine."""
     is_hit = neighbours.rows >= 0
     cosine_by_row: dict[int, float] = {}

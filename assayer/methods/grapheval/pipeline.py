@@ -11,11 +11,11 @@ from assayer.backends import Backends
 from assayer.errors import ConfigurationError, InputError
 from assayer.evaluation_context import EvaluationContext
 from assayer.methods.grapheval.explanation import explain_verdict
-from assayer.methods.grapheval.graph.growth import edges_by_cosine, edges_by_relations
-from assayer.methods.grapheval.graph.records import Viewpoints, days_since_1970
+from assayer.methods.grapheval.graph.growth import build_edges_from_relations, find_edges_by_cosine
+from assayer.methods.grapheval.graph.records import Viewpoints, count_days_since_1970
 from assayer.methods.grapheval.judge import GraphJudge
 from assayer.methods.grapheval.options import METHOD, GraphEvalOptions
-from assayer.methods.grapheval.repetition import find_repeated_idea, repetition_notice
+from assayer.methods.grapheval.repetition import find_repeated_idea, list_repetition_notices
 from assayer.methods.grapheval.scoring.baselines import LENGTH
 from assayer.methods.grapheval.scoring.calibration import AbstentionReason, ProbabilityCalibration
 from assayer.methods.grapheval.viewpoints.extraction import extract_viewpoints, relate_viewpoints
@@ -44,29 +44,29 @@ async def evaluate(context: EvaluationContext[GraphEvalOptions], judge: GraphJud
     """Evaluate an idea by comparing it with labelled ideas. Raises InputError if it contains no statement,
     ConfigurationError if the embedding model is not the graph's, BudgetExhausted, and LlmRejected or LlmUnavailable if
     the endpoint fails."""
-    verdict = await _verdict(context, judge)
+    verdict = await _build_verdict(context, judge)
     findings = Findings(
         summary=Summary(strengths=(), weaknesses=(), suggestions=()),
         parts=(),
         corpus_fit=_NO_CORPUS,
         verdict=verdict,
-        notices=_notices(verdict),
+        notices=_list_notices(verdict),
         corpus_version=f"viewpoint graph {verdict.graph.name}, {verdict.graph.version}",
     )
     return await assemble_report(METHOD, context, findings, reads_literature=False)
 
 
-async def _verdict(context: EvaluationContext[GraphEvalOptions], judge: GraphJudge) -> Verdict:
+async def _build_verdict(context: EvaluationContext[GraphEvalOptions], judge: GraphJudge) -> Verdict:
     idea, text, run, options = context.idea, context.text, context.run, context.options
     extraction = await _extract_viewpoints(context, judge)
-    vectors = await _embed(extraction, context.backends, judge)
+    vectors = await _embed_viewpoints(extraction, context.backends, judge)
     if judge.contents.plan.relations and context.has_model:
         relations = await relate_viewpoints(text, extraction.viewpoints, context.llm, run)
-        inner_edges = edges_by_relations(vectors, relations)
+        inner_edges = build_edges_from_relations(vectors, relations)
     else:
-        inner_edges = edges_by_cosine(vectors, judge.contents.plan.intra)
+        inner_edges = find_edges_by_cosine(vectors, judge.contents.plan.intra)
 
-    cutoff = days_since_1970(run.cutoff)
+    cutoff = count_days_since_1970(run.cutoff)
     placed_idea = judge.place(idea, vectors, inner_edges, cutoff, text)
     run.journal.record_dropped("labelled idea", "is the evaluated idea itself", len(placed_idea.same_ideas))
     late_count = int((~judge.find_known_ideas(cutoff)).sum())
@@ -84,7 +84,7 @@ async def _verdict(context: EvaluationContext[GraphEvalOptions], judge: GraphJud
         decision=decision,
         probabilities=probabilities,
         scorer=judge.scorer_name,
-        calibration=_calibration_label(judge.calibration),
+        calibration=_describe_calibration(judge.calibration),
         choice=judge.choice,
         graph=judge.graph_used,
         extractor=extraction.maker,
@@ -114,7 +114,7 @@ async def _extract_viewpoints(context: EvaluationContext[GraphEvalOptions], judg
     return extraction.model_copy(update={"viewpoints": extraction.viewpoints[: options.viewpoints]})
 
 
-async def _embed(extraction: Viewpoints, backends: Backends, judge: GraphJudge) -> Vectors:
+async def _embed_viewpoints(extraction: Viewpoints, backends: Backends, judge: GraphJudge) -> Vectors:
     plan = judge.contents.plan
     if backends.embedder.name != plan.embedder:
         raise ConfigurationError(
@@ -131,7 +131,7 @@ def _decide_by_calibration(
     """Return the outcome decided on, or why there is none, and the probabilities of all outcomes."""
     if isinstance(calibration, Absent):
         return Absent(reason=calibration.reason), ()
-    (verdict,) = calibration.verdicts(scores[None, :])
+    (verdict,) = calibration.calibrate(scores[None, :])
     if verdict.abstention == "unanswered":
         return Absent(reason=_ABSTENTIONS["unanswered"]), ()
     rates = calibration.rates
@@ -150,7 +150,7 @@ def _decide_by_calibration(
     return calibration.classes[verdict.best], probabilities
 
 
-def _calibration_label(calibration: ProbabilityCalibration | Absent) -> str | Absent:
+def _describe_calibration(calibration: ProbabilityCalibration | Absent) -> str | Absent:
     if isinstance(calibration, Absent):
         return calibration
     source = calibration.provenance
@@ -159,16 +159,16 @@ def _calibration_label(calibration: ProbabilityCalibration | Absent) -> str | Ab
     return f"{calibration.name}, {source.made_at:%Y-%m-%d}: {ideas} ideas from {files or 'the graph'}, {source.split}"
 
 
-def _notices(verdict: Verdict) -> tuple[Notice, ...]:
+def _list_notices(verdict: Verdict) -> tuple[Notice, ...]:
     """Return the notices that readers need before the verdict."""
     weak_signal = Notice(kind="weak_signal", text=f"{_WEAK_SIGNAL} {_describe_quality(verdict.choice)}".strip())
     if verdict.extractor == verdict.graph.extractor:
-        return (weak_signal, *repetition_notice(verdict.repeats))
+        return (weak_signal, *list_repetition_notices(verdict.repeats))
     text = (
         f"The graph's viewpoints were extracted by {verdict.graph.extractor}, those of this idea by "
         f"{verdict.extractor}. Viewpoints from different extractors look less similar, whatever their content."
     )
-    return weak_signal, Notice(kind="other_viewpoints", text=text), *repetition_notice(verdict.repeats)
+    return weak_signal, Notice(kind="other_viewpoints", text=text), *list_repetition_notices(verdict.repeats)
 
 
 def _describe_quality(choice: ScorerChoice | Absent) -> str:

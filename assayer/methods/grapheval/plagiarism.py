@@ -93,7 +93,7 @@ class Resemblance(Frozen):
     that is close enough; otherwise it is the nearest one."""
 
 
-def resemblance_to_neighbours(
+def find_resemblance_to_neighbours(
     idea: IdeaId, texts: Sequence[str], neighbours: Sequence[Sequence[NearbyViewpoint]], limits: PlagiarismLimits
 ) -> Resemblance | None:
     """Return the idea's resemblance to another idea, or None. `texts` are the idea's viewpoints, and `neighbours` the
@@ -107,7 +107,7 @@ def resemblance_to_neighbours(
     ]
     share = sum(map(bool, matches)) / len(texts) if texts else 0.0
     if share < limits.share:
-        return _paraphrase(idea, texts, neighbours, limits)
+        return _find_paraphrase(idea, texts, neighbours, limits)
     places_by_idea: dict[IdeaId, set[int]] = defaultdict(set)
     for index, nearby in enumerate(matches):
         for item in nearby:
@@ -133,7 +133,7 @@ def resemblance_to_neighbours(
     )
 
 
-def _paraphrase(
+def _find_paraphrase(
     idea: IdeaId, texts: Sequence[str], neighbours: Sequence[Sequence[NearbyViewpoint]], limits: PlagiarismLimits
 ) -> Resemblance | None:
     if limits.paraphrase is None or len(texts) < _MIN_FOR_PARAPHRASE:
@@ -176,7 +176,7 @@ def _measure_nearness(other_idea: IdeaId, matches: Sequence[Sequence[NearbyViewp
     return sum(item.cosine for nearby in matches for item in nearby if item.idea == other_idea)
 
 
-def resemblance_in_graph(
+def find_resemblance_in_graph(
     idea_viewpoints: IdeaViewpoints,
     index: NeighbourIndex,
     owners: Sequence[IdeaId],
@@ -187,12 +187,12 @@ def resemblance_in_graph(
     """Return an idea's resemblance to the ideas in a graph, or None. `owners` and `texts` describe each row in the
     index; `allowed`, shape (rows,), restricts the search to some rows, such as those of earlier ideas."""
     neighbours = index.nearest(idea_viewpoints.vectors, NEAREST_VIEWPOINTS + len(idea_viewpoints.texts), allowed)
-    return resemblance_to_neighbours(
+    return find_resemblance_to_neighbours(
         idea_viewpoints.idea, idea_viewpoints.texts, _collect_nearby_viewpoints(neighbours, owners, texts), limits
     )
 
 
-def resemblances_within_batch(
+def find_resemblances_within_batch(
     batch: Sequence[IdeaViewpoints], index: NeighbourIndex, limits: PlagiarismLimits
 ) -> list[Resemblance]:
     """Return the resemblances between the ideas in a batch. `index` must be empty; it is filled with the batch."""
@@ -200,7 +200,7 @@ def resemblances_within_batch(
     texts = [text for item in batch for text in item.texts]
     for item in batch:
         index.add(item.vectors)
-    resemblances = (resemblance_in_graph(item, index, owners, texts, limits) for item in batch)
+    resemblances = (find_resemblance_in_graph(item, index, owners, texts, limits) for item in batch)
     return [item for item in resemblances if item is not None]
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from assayer.methods.grapheval.graph.records import Viewpoint
 from assayer.methods.grapheval.judge import GraphJudge, PlacedIdea
-from assayer.methods.grapheval.plagiarism import LIMITS_BY_EMBEDDER, NearbyViewpoint, resemblance_to_neighbours
+from assayer.methods.grapheval.plagiarism import LIMITS_BY_EMBEDDER, NearbyViewpoint, find_resemblance_to_neighbours
 from assayer.models import Absent, IdeaId, Notice, RepeatedIdea, RepeatedViewpoint
 
 _NO_LIMITS = Absent(reason="no similarity thresholds are known for this embedding model.")
@@ -39,7 +39,7 @@ def find_repeated_idea(
         ]
         for rows, cosines in zip(placed_idea.nearest.rows, placed_idea.nearest.cosines, strict=True)
     ]
-    resemblance = resemblance_to_neighbours(idea, [viewpoint.text for viewpoint in viewpoints], nearby, limits)
+    resemblance = find_resemblance_to_neighbours(idea, [viewpoint.text for viewpoint in viewpoints], nearby, limits)
     if resemblance is None:
         return None
     source = next(item for item in contents.ideas if item.id == resemblance.closest)
@@ -58,7 +58,7 @@ def find_repeated_idea(
     )
 
 
-def repetition_notice(repetition: RepeatedIdea | Absent | None) -> tuple[Notice, ...]:
+def list_repetition_notices(repetition: RepeatedIdea | Absent | None) -> tuple[Notice, ...]:
     if not isinstance(repetition, RepeatedIdea):
         return ()
     reason = _KINDS[repetition.kind].format(share=repetition.share)

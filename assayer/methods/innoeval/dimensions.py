@@ -112,13 +112,13 @@ class RubricDimension(Frozen):
     def sha256(self) -> str:
         return hashlib.sha256(self.model_dump_json().encode()).hexdigest()
 
-    def to_score(self, value: float | None, basis: str) -> Score | Absent:
+    def build_score(self, value: float | None, basis: str) -> Score | Absent:
         """Return a score on the dimension's scale, or an absent score with its reason."""
         if value is None:
             return Absent(reason=basis)
         return Score(value=value, scale_min=self.scale.min, scale_max=self.scale.max, basis=basis)
 
-    def share(self, score: float) -> float:
+    def compute_share(self, score: float) -> float:
         """Return where a score lies on the scale, 0 to 1."""
         return (score - self.scale.min) / (self.scale.max - self.scale.min)
 

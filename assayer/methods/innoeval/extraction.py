@@ -45,7 +45,7 @@ class SixTuple(Frozen):
         return tuple(IdeaPart(name=name, text=text) for name, text in named_parts if text)
 
 
-async def extract(context: EvaluationContext[InnoEvalOptions]) -> SixTuple:
+async def extract_parts(context: EvaluationContext[InnoEvalOptions]) -> SixTuple:
     """Extract the idea's parts. Raises LlmError or BudgetExhausted if the request fails."""
     answer = await context.ask(EXTRACTION, ExtractionQuestion(idea=context.text))
     return SixTuple(
@@ -62,6 +62,6 @@ def _strip_all(texts: Iterable[str]) -> tuple[str, ...]:
     return tuple(text for text in map(strip_citations, texts) if text)
 
 
-def digest(title: str, six_tuple: SixTuple) -> str:
+def format_digest(title: str, six_tuple: SixTuple) -> str:
     """Return the idea's title and parts as one text, with which every prompt after the extraction begins."""
     return "\n\n".join([f"Title: {title}", *(f"{part.name.capitalize()}: {part.text}" for part in six_tuple.parts)])

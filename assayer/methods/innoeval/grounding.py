@@ -9,7 +9,7 @@ from assayer.evaluation_context import EvaluationContext
 from assayer.methods.innoeval.evidence_pack import EvidencePack, Grounding, ReadSource
 from assayer.methods.innoeval.extraction import IdeaPart
 from assayer.methods.innoeval.options import InnoEvalOptions
-from assayer.methods.innoeval.prompt_evidence import label_parts, source_item
+from assayer.methods.innoeval.prompt_evidence import build_source_item, label_parts
 from assayer.methods.innoeval.schemas import EvidenceItem, GroundedPart, GroundingQuestion
 from assayer.methods.innoeval.tasks import GROUNDING
 from assayer.models import Absent, Assessment, Part, Reading
@@ -22,7 +22,7 @@ async def ground_parts(
     """Ground the idea's parts in the sources. Returns the groundings ordered by part, then by source. If the request
     for a source fails, the source has no groundings, and the journal records the failure."""
     run, options = context.run, context.options
-    items = [source_item(source) for source in sources]
+    items = [build_source_item(source) for source in sources]
     batches = batch_evidence(items, options.grounded_per_call, options.grounded_chars)
     labelled_parts = label_parts(parts)
     names = {part.label: part.name for part in labelled_parts}
@@ -64,7 +64,7 @@ def _convert_grounding(part: str, grounded_part: GroundedPart, item: EvidenceIte
 BACKGROUND = "background"
 
 
-def background_part(pack: EvidencePack, search: str) -> Part:
+def build_background_part(pack: EvidencePack, search: str) -> Part:
     """Build the background part, with papers as markers. `search` describes how they were found."""
     no_score = Absent(
         reason=f"The background is the evidence on which the board bases its scores; it is not scored itself. {search}"
@@ -74,11 +74,11 @@ def background_part(pack: EvidencePack, search: str) -> Part:
         title="Background knowledge",
         score=no_score,
         summary=no_score,
-        assessments=tuple(_part_assessment(pack, part) for part in pack.six_tuple.parts),
+        assessments=tuple(_build_part_assessment(pack, part) for part in pack.six_tuple.parts),
     )
 
 
-def _part_assessment(pack: EvidencePack, part: IdeaPart) -> Assessment:
+def _build_part_assessment(pack: EvidencePack, part: IdeaPart) -> Assessment:
     groundings = [grounding for grounding in pack.groundings if grounding.part == part.name]
     sides = [sum(item.stance == stance for item in groundings) for stance in ("supports", "contradicts")]
     return Assessment(

@@ -9,8 +9,8 @@ from assayer.errors import NoFallback
 from assayer.evaluation_context import EvaluationContext
 from assayer.literature.library import rate_field_coverage
 from assayer.methods.innoeval.evidence_pack import EvidencePack, ReadSource, ReviewBoard
-from assayer.methods.innoeval.extraction import digest, extract
-from assayer.methods.innoeval.grounding import background_part, ground_parts
+from assayer.methods.innoeval.extraction import extract_parts, format_digest
+from assayer.methods.innoeval.grounding import build_background_part, ground_parts
 from assayer.methods.innoeval.options import METHOD, InnoEvalOptions
 from assayer.methods.innoeval.search.excerpts import collect_words
 from assayer.methods.innoeval.search.fast_search import FastSearch
@@ -25,7 +25,7 @@ from assayer.run.concurrency import catch_failure, gather_pair
 _STAGES = 4
 
 
-def no_reviewers_error() -> NoFallback:
+def build_no_reviewers_error() -> NoFallback:
     """Return the error to raise if no language model is configured."""
     return NoFallback(
         "InnoEval needs a language model: its reviewers are language models.",
@@ -37,7 +37,7 @@ async def evaluate(context: EvaluationContext[InnoEvalOptions], board: ReviewBoa
     """Evaluate an idea. Raises NoFallback if no language model is configured, and an AssayerError if the extraction,
     the corpus or the whole board fails."""
     if not context.has_model:
-        raise no_reviewers_error()
+        raise build_no_reviewers_error()
     run = context.run
     run.report_progress("innoeval", 0, _STAGES)
     (pack, fit, search), plan = await gather_pair(_collect_evidence(context), review_plan(context))
@@ -54,7 +54,7 @@ async def evaluate(context: EvaluationContext[InnoEvalOptions], board: ReviewBoa
         papers={source.paper.id: source.paper for source in sources} | plan.papers,
         not_papers={source.paper.id for source in sources if source.kind != "literature"},
         board=board_result.board,
-        background=(background_part(pack, search),),
+        background=(build_background_part(pack, search),),
         notices=board_result.notices,
         plan_review=plan.review,
     )
@@ -72,10 +72,10 @@ class _Collected(NamedTuple):
 async def _collect_evidence(context: EvaluationContext[InnoEvalOptions]) -> _Collected:
     """Run all steps before the board: extraction, search, slow reading and grounding."""
     idea, run = context.idea, context.run
-    six_tuple, fit = await gather_pair(extract(context), context.library.fit(idea.text))
+    six_tuple, fit = await gather_pair(extract_parts(context), context.library.fit(idea.text))
     run.report_progress("innoeval", 1, _STAGES)
 
-    idea_digest = digest(idea.title, six_tuple)
+    idea_digest = format_digest(idea.title, six_tuple)
     idea_summary = "\n".join([idea.title, six_tuple.tldr or "", *six_tuple.methods])
     sources = FastSearch(context)
     selection = HybridSelection(context, idea_digest, idea_summary)

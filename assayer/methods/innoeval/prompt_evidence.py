@@ -6,7 +6,7 @@ from assayer.methods.innoeval.dimensions import EvidenceKind
 from assayer.methods.innoeval.evidence_pack import ReadSource
 from assayer.methods.innoeval.extraction import IdeaPart
 from assayer.methods.innoeval.schemas import EvidenceItem, LabelledPart
-from assayer.methods.scholareval.paper_evidence import extract_own_work, title_line
+from assayer.methods.scholareval.paper_evidence import extract_own_work, format_title
 from assayer.models import Paper
 from assayer.run.run import Run
 from assayer.text.cutting import keep_beginning, keep_end
@@ -36,14 +36,14 @@ def shorten_middle(text: str, max_chars: int) -> str:
     return f"{keep_beginning(text, kept_chars)}{_LEFT_OUT}{keep_end(text, kept_chars)}"
 
 
-def evidence_item(
+def build_evidence_item(
     paper: Paper, kind: EvidenceKind, text: str, standing: str = "", full_text: bool = False
 ) -> EvidenceItem:
     """Build an evidence item. Its final label is assigned later, by `batch_evidence`."""
     return EvidenceItem(
         label="P0",
         paper_id=paper.id,
-        title=title_line(paper),
+        title=format_title(paper),
         year=paper.year,
         text=text,
         full_text=full_text,
@@ -52,9 +52,9 @@ def evidence_item(
     )
 
 
-def source_item(source: ReadSource) -> EvidenceItem:
+def build_source_item(source: ReadSource) -> EvidenceItem:
     """Build an evidence item with everything that was read from a source, without its final label."""
-    item = evidence_item(source.paper, source.kind, source.text, full_text=source.full_text)
+    item = build_evidence_item(source.paper, source.kind, source.text, full_text=source.full_text)
     return item.model_copy(update={"places": source.places})
 
 
@@ -73,7 +73,7 @@ def label_evidence(sources: Sequence[ReadSource], chars: int) -> tuple[EvidenceI
 
 
 def _shorten_source(source: ReadSource, chars: int) -> EvidenceItem:
-    item = source_item(source)
+    item = build_source_item(source)
     if len(item.text) <= chars:
         return item
     # Once text is omitted, the place of a word is known only if the whole text has a single place.

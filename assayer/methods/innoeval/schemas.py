@@ -96,7 +96,7 @@ _NOT_SEARCHED: Any = Field(default=[], max_length=0)
 
 
 @cache
-def queries_for(kinds: tuple[EvidenceKind, ...]) -> type[SearchQueries]:
+def build_queries_schema(kinds: tuple[EvidenceKind, ...]) -> type[SearchQueries]:
     """Return the answer schema without queries for kinds of sources that are not searched."""
     kinds_off = [kind for kind in ("web", "code", "data") if kind not in kinds]
     fields: dict[str, Any] = dict.fromkeys(kinds_off, (SkipJsonSchema[list[str]], _NOT_SEARCHED))
@@ -165,7 +165,7 @@ class Refinement(Frozen):
 
 
 @cache
-def refinement_within(limit: int) -> type[Refinement]:
+def build_refinement_schema(limit: int) -> type[Refinement]:
     """Return the answer schema with at most `limit` queries."""
     field = Field(
         max_length=limit, description="The most promising first; an empty list if no query needs another try."
@@ -244,7 +244,7 @@ class JudgingQuestion(Frozen):
     reviewer: Reviewer
     dimensions: tuple[RubricDimension, ...]
 
-    def labels_for(self, dimension: RubricDimension) -> frozenset[str]:
+    def list_labels(self, dimension: RubricDimension) -> frozenset[str]:
         """Return the labels of the sources that count for a dimension."""
         hidden_labels = self.unfamiliar if dimension.masked else ()
         return frozenset(
@@ -269,7 +269,7 @@ class Judgement(Frozen):
     def claims(self) -> list[ReviewClaim]:
         return [*self.strengths, *self.weaknesses, *self.suggestions]
 
-    def citing_only(self, labels: frozenset[str]) -> Self:
+    def keep_points_citing(self, labels: frozenset[str]) -> Self:
         """Return the review without the points that cite other labels."""
         kept_claims = {
             name: [claim for claim in getattr(self, name) if labels.issuperset(find_labels(claim.text))]
@@ -279,10 +279,10 @@ class Judgement(Frozen):
 
 
 @cache
-def judgement_with_scores(scores: tuple[float, ...]) -> type[Judgement]:
+def build_judgement_schema(scores: tuple[float, ...]) -> type[Judgement]:
     """Return the answer schema with the score restricted to those in a rubric."""
 
-    def listed(score: float) -> float:
+    def check_listed(score: float) -> float:
         if score not in scores:
             raise ValueError(
                 f"This rubric has no score {score:g}. Choose one of {', '.join(f'{item:g}' for item in scores)}."
@@ -290,7 +290,7 @@ def judgement_with_scores(scores: tuple[float, ...]) -> type[Judgement]:
         return score
 
     values = [int(item) if item.is_integer() else item for item in map(float, scores)]
-    rating = Annotated[float, AfterValidator(listed), Field(json_schema_extra={"enum": values})] | None
+    rating = Annotated[float, AfterValidator(check_listed), Field(json_schema_extra={"enum": values})] | None
     description = "One of the rubric's scores; null only if nothing given lets anyone judge."
     return create_model("Judgement", __base__=Judgement, score=(rating, Field(description=description)))
 
@@ -298,15 +298,15 @@ def judgement_with_scores(scores: tuple[float, ...]) -> type[Judgement]:
 class Judgements(Frozen):
     """A reviewer's reviews of an idea: one field for each dimension, named after it."""
 
-    def judgement_on(self, dimension: RubricDimension) -> Judgement:
+    def get_judgement(self, dimension: RubricDimension) -> Judgement:
         judgement: Judgement = getattr(self, dimension.name)
         return judgement
 
 
 @cache
-def judgements_on(dimensions: tuple[RubricDimension, ...]) -> type[Judgements]:
+def build_judgements_schema(dimensions: tuple[RubricDimension, ...]) -> type[Judgements]:
     """Return the answer schema with one review per dimension, in order, each with its own allowed scores."""
-    fields: dict[str, Any] = {item.name: (judgement_with_scores(item.scores), ...) for item in dimensions}
+    fields: dict[str, Any] = {item.name: (build_judgement_schema(item.scores), ...) for item in dimensions}
     return create_model("Judgements", __base__=Judgements, **fields)
 
 

@@ -25,9 +25,9 @@ from assayer.methods.innoeval.schemas import (
     SearchQueries,
     SearchQueriesQuestion,
     Synthesis,
-    judgements_on,
-    queries_for,
-    refinement_within,
+    build_judgements_schema,
+    build_queries_schema,
+    build_refinement_schema,
 )
 from assayer.prompts import Prompts
 
@@ -76,10 +76,10 @@ QUERIES = Task[SearchQueriesQuestion, SearchQueries](
 
 
 @cache
-def queries_task(kinds: tuple[EvidenceKind, ...]) -> Task[SearchQueriesQuestion, SearchQueries]:
+def build_queries_task(kinds: tuple[EvidenceKind, ...]) -> Task[SearchQueriesQuestion, SearchQueries]:
     """Return the query task, with its answer schema restricted to queries of these kinds. All variants share one task
     name."""
-    return replace(QUERIES, output=queries_for(kinds))
+    return replace(QUERIES, output=build_queries_schema(kinds))
 
 
 RELEVANCE = Task[EvidenceRelevanceQuestion, EvidenceRelevances](
@@ -96,20 +96,20 @@ GROUNDING = Task[GroundingQuestion, Groundings](
 )
 
 
-def refinement_task(limit: int) -> Task[RefinementQuestion, Refinement]:
+def build_refinement_task(limit: int) -> Task[RefinementQuestion, Refinement]:
     """Return the refinement task for at most `limit` queries. The answer schema enforces the limit. All variants share
     one task name."""
     return Task(
         "innoeval.refinement",
         _PROMPTS,
         "refinement.v4.md",
-        refinement_within(limit),
+        build_refinement_schema(limit),
         max_tokens=1_500,
         check=_check_refinement,
     )
 
 
-SEARCH_TASKS = (EXTRACTION, QUERIES, RELEVANCE, refinement_task(12), GROUNDING)
+SEARCH_TASKS = (EXTRACTION, QUERIES, RELEVANCE, build_refinement_task(12), GROUNDING)
 
 
 def check_judgement(question: object, answer: Judgement) -> list[str]:
@@ -122,7 +122,7 @@ def _check_judgements(question: JudgingQuestion, answer: Judgements) -> list[str
     return [
         f"{dimension.title}: {complaint}"
         for dimension in question.dimensions
-        for complaint in check_judgement(question, answer.judgement_on(dimension))
+        for complaint in check_judgement(question, answer.get_judgement(dimension))
     ]
 
 
@@ -153,12 +153,12 @@ JUDGING = Task[JudgingQuestion, Judgements](
 
 
 @cache
-def judging_task(
+def build_judging_task(
     dimensions: tuple[RubricDimension, ...], model: str | None = None
 ) -> Task[JudgingQuestion, Judgements]:
     """Return the judging task, with one review per dimension, for the seat's model. All variants share one task
     name."""
-    return replace(JUDGING, output=judgements_on(dimensions), model=model)
+    return replace(JUDGING, output=build_judgements_schema(dimensions), model=model)
 
 
 SYNTHESIS = Task[MetaQuestion, Synthesis](

@@ -69,7 +69,7 @@ class Passages:
     by_label: dict[str, ReadPassage]
 
     @classmethod
-    def label(cls, passages: Sequence[ReadPassage]) -> "Passages":
+    def label_passages(cls, passages: Sequence[ReadPassage]) -> "Passages":
         """Label the passages `E1`, `E2` … in order."""
         return cls({f"E{number}": passage for number, passage in enumerate(passages, start=1)})
 
@@ -96,7 +96,7 @@ async def ask_editor(
     scores: PlanScores | None,
 ) -> EditedReview:
     """Ask the editor model for the review. Raises an AssayerError if there is no answer."""
-    passages = Passages.label(literature.passages).by_label
+    passages = Passages.label_passages(literature.passages).by_label
     noted_passages = tuple(
         NotedPassage(
             label=label, title=item.title, year=item.year, relation=item.relation, points=item.points, shows=item.shows
@@ -133,7 +133,7 @@ async def ask_editor(
     return mask_titles(answer, panel.prior_work, context.run, labels, recalled_works)
 
 
-def panel_review(
+def build_panel_review(
     answer: EditedReview,
     context: EvaluationContext[ReviewOptions],
     panel: Panel,
@@ -186,7 +186,7 @@ def _join_words(finding: _Edited) -> str:
     return f"{finding.lead} {finding.text}" if isinstance(finding, EditedFinding) else finding.text
 
 
-def _printed_texts(finding: _Edited) -> tuple[str, ...]:
+def _list_printed_texts(finding: _Edited) -> tuple[str, ...]:
     """Return the finding's printed texts, which may name works from memory."""
     return (finding.lead, finding.text, finding.fix) if isinstance(finding, EditedFinding) else (finding.text,)
 
@@ -219,18 +219,18 @@ def _number_citations(
         cited_labels += [label for item in answer.criteria for label in item.cites]
     evidence = passages.keep_supported(cited_labels)
 
-    def find_named_works(named: Sequence[str], *texts: str) -> list[str]:
+    def find_named_works(labels: Sequence[str], *texts: str) -> list[str]:
         """Return the labels of the works named for some texts, beginning with works whose names occur in the texts."""
         printed_names = {label: format_named_work(work.author, work.year) for label, work in works.items()}
         labels_in_texts = [label for label, text in printed_names.items() if any(text in other for other in texts)]
-        return [label for label in dict.fromkeys((*labels_in_texts, *named)) if label in works]
+        return [label for label in dict.fromkeys((*labels_in_texts, *labels)) if label in works]
 
     mentioned_works = find_named_works([], answer.verdict, answer.soundness.limited_by, answer.contribution.limited_by)
     mentioned_works += [item.work for item in answer.closest if item.work in works]
     for passage in answer.paragraphs:
         mentioned_works += find_named_works(passage.named, passage.text)
     for edited_part in findings:
-        mentioned_works += find_named_works(edited_part.named, *_printed_texts(edited_part))
+        mentioned_works += find_named_works(edited_part.named, *_list_printed_texts(edited_part))
     referred_works = list(dict.fromkeys(mentioned_works))
 
     def number_passages(labels: Sequence[str]) -> tuple[int, ...]:
@@ -252,7 +252,7 @@ def _number_citations(
             fix=full_finding.fix if full_finding and kind != "strength" else "",
             plan=next((quote for quote in quotes if quote.state == "verified"), _NO_QUOTE),
             evidence=number_passages(edited_part.cites),
-            works_from_memory=number_works(edited_part.named, *_printed_texts(edited_part)),
+            works_from_memory=number_works(edited_part.named, *_list_printed_texts(edited_part)),
         )
 
     def build_paragraph(edited_part: EditedParagraph) -> PanelParagraph | None:

@@ -21,9 +21,14 @@ from assayer.methods.review.schemas import (
     RecalledWork,
     Subject,
 )
-from assayer.methods.scholareval.candidate_order import keep_near_papers, reciprocal_rank_fusion, rerank, round_robin
+from assayer.methods.scholareval.candidate_order import (
+    fuse_rankings,
+    interleave_rankings,
+    keep_near_papers,
+    rerank_papers,
+)
 from assayer.methods.scholareval.first_look import build_shown_title
-from assayer.methods.scholareval.paper_evidence import evidence_from_papers, passages_by_paper
+from assayer.methods.scholareval.paper_evidence import build_evidence, group_passages_by_paper
 from assayer.models import FitLevel, Paper, PaperId, Passage
 from assayer.run.concurrency import Failed, catch_failure, gather_pair, gather_settled
 
@@ -83,7 +88,7 @@ async def choose_papers(context: EvaluationContext[ReviewOptions], panel: Panel,
     search_results, works = await gather_pair(
         _try_search(context, panel.queries, fit), look_up_works(context, panel.prior_work)
     )
-    papers = await _shortlist(context, panel, search_results.papers, [*works.records.values()])
+    papers = await _shortlist_papers(context, panel, search_results.papers, [*works.records.values()])
     return ChosenPapers(search_results, tuple(papers), works)
 
 
@@ -95,17 +100,17 @@ async def read_literature(
     search_results, papers, works = chosen_papers.found, chosen_papers.papers, chosen_papers.works
     texts = await context.library.full_texts(papers) if papers else {}
     options, run = context.options, context.run
-    evidence = evidence_from_papers(
+    evidence = build_evidence(
         papers, run, options.evidence_chars, search_results.nearness, passages=search_results.passages, full_texts=texts
     )
     batches = batch_evidence(evidence, options.reading_batch)
 
-    async def read(batch: tuple[Evidence, ...]) -> _BatchRead:
+    async def read_batch(batch: tuple[Evidence, ...]) -> _BatchRead:
         question = PassageQuestion(opening=panel.opening, points=panel.searched, evidence=batch)
         answer = await context.ask(tasks.READING_BRIEF if options.brief else tasks.READING, question)
         return _keep_verified(context, batch, answer)
 
-    outcomes = await gather_settled(batches, read)
+    outcomes = await gather_settled(batches, read_batch)
     successes = run.keep_successes(outcomes, "paper read for the points", [len(batch) for batch in batches])
     order = [item.label for item in panel.searched]
     noted_passages = [passage for batch in successes for passage in batch.passages]
@@ -118,7 +123,7 @@ async def read_literature(
     return LiteratureRead(
         passages=passages,
         papers={paper.id: paper for paper in (*papers, *works.records.values())},
-        fit=_fit_by_subject(search_results.fit, on_subject) if subjects else search_results.fit,
+        fit=_lower_fit_by_subject(search_results.fit, on_subject) if subjects else search_results.fit,
         records={work: paper.id for work, paper in works.records.items()},
         unanswered=works.unanswered,
         read=len(subjects),
@@ -145,7 +150,7 @@ def label_recalled_works(panel: Panel, literature: LiteratureRead) -> tuple[Reca
     )
 
 
-def _fit_by_subject(fit: FitLevel, on_subject: int) -> FitLevel:
+def _lower_fit_by_subject(fit: FitLevel, on_subject: int) -> FitLevel:
     """Lower the coverage if few of the papers that were read are on the plan's subject."""
     if fit == "poor" or on_subject < _MIN_ON_SUBJECT:
         return "poor"
@@ -154,14 +159,16 @@ def _fit_by_subject(fit: FitLevel, on_subject: int) -> FitLevel:
 
 async def _try_search(context: EvaluationContext[ReviewOptions], queries: Sequence[str], fit: FitLevel) -> _Candidates:
     """Search for candidates. If the search fails, there are none, and the journal records the failure."""
-    outcome = await catch_failure(_search(context, queries, fit))
+    outcome = await catch_failure(_search_literature(context, queries, fit))
     if isinstance(outcome, Failed):
         context.run.journal.record_failure("search for the panel's points", outcome.error)
         return _Candidates((), {}, {}, fit)
     return outcome
 
 
-async def _search(context: EvaluationContext[ReviewOptions], queries: Sequence[str], fit: FitLevel) -> _Candidates:
+async def _search_literature(
+    context: EvaluationContext[ReviewOptions], queries: Sequence[str], fit: FitLevel
+) -> _Candidates:
     """Search papers and passages. Candidates alternate between queries: the best result for each query, then the second
     best, and so on."""
     library, options, journal = context.library, context.options, context.run.journal
@@ -176,10 +183,12 @@ async def _search(context: EvaluationContext[ReviewOptions], queries: Sequence[s
         by_id |= {item.paper.id: item.paper for item in query_passages} | {
             item.paper.id: item.paper for item in query_hits
         }
-        fused_order = reciprocal_rank_fusion(
+        fused_order = fuse_rankings(
             [[item.paper.id for item in query_hits], [item.paper.id for item in query_passages]]
         )
-        rankings.append(await rerank(context.backends.reranker, query, [by_id[item] for item in fused_order], journal))
+        rankings.append(
+            await rerank_papers(context.backends.reranker, query, [by_id[item] for item in fused_order], journal)
+        )
     found_passages = [passage for query_passages in snippets for passage in query_passages]
     fit = rate_field_coverage(
         fit, list_ids_beyond_corpus([*(hit for query_hits in hits for hit in query_hits), *found_passages])
@@ -191,12 +200,14 @@ async def _search(context: EvaluationContext[ReviewOptions], queries: Sequence[s
         "not similar enough to the idea, and the corpus does not cover the field",
         len(by_id) - len(near_papers),
     )
-    order = round_robin([[item for item in ranking if item in near_papers] for ranking in rankings], options.looked_at)
+    order = interleave_rankings(
+        [[item for item in ranking if item in near_papers] for ranking in rankings], options.looked_at
+    )
     journal.record_dropped("paper", "ranked below the titles that were screened", len(near_papers) - len(order))
-    return _Candidates(tuple(by_id[item] for item in order), passages_by_paper(found_passages), nearness, fit)
+    return _Candidates(tuple(by_id[item] for item in order), group_passages_by_paper(found_passages), nearness, fit)
 
 
-async def _shortlist(
+async def _shortlist_papers(
     context: EvaluationContext[ReviewOptions], panel: Panel, papers: Sequence[Paper], named_papers: Sequence[Paper]
 ) -> list[Paper]:
     """Choose the papers to read: papers that a referee named, then papers with a promising title. If the screening

@@ -29,7 +29,7 @@ from assayer.text.content_words import content_words
 Item = TypeVar("Item")
 
 _SEVERITIES = ("fatal", "major", "minor", None)
-_REPETITION = 0.75
+_MIN_REPEATED_SHARE = 0.75
 """Minimum share of the longer text's content words that must occur in the shorter text for the two to count as
 repetition. Points that say the same in other words are merged by the editor."""
 _OPENING_CHARS = 700
@@ -78,7 +78,7 @@ async def ask_panel(context: EvaluationContext[ReviewOptions]) -> Panel:
         raise next(outcome.error for outcome in outcomes if isinstance(outcome, Failed))
     referee = next((answer for answer in answers if isinstance(answer, RefereeAnswer)), None)
     walkthrough = next((answer for answer in answers if isinstance(answer, WalkthroughAnswer)), None)
-    return _combine(context, referee, walkthrough)
+    return _combine_points(context, referee, walkthrough)
 
 
 async def _ask_referee(context: EvaluationContext[ReviewOptions]) -> RefereeAnswer | WalkthroughAnswer:
@@ -99,7 +99,7 @@ async def _ask_walkthrough(context: EvaluationContext[ReviewOptions]) -> Referee
     )
 
 
-def _combine(
+def _combine_points(
     context: EvaluationContext[ReviewOptions], referee: RefereeAnswer | None, walkthrough: WalkthroughAnswer | None
 ) -> Panel:
     """Combine both referees' points, leaving out points that repeat another one in nearly the same words."""
@@ -172,15 +172,15 @@ def _state_point(
 
 
 def remove_repeated(
-    items: Iterable[Item], text_of: Callable[[Item], str], known_texts: Iterable[str] = ()
+    items: Iterable[Item], get_text: Callable[[Item], str], known_texts: Iterable[str] = ()
 ) -> list[Item]:
     """Return the items whose text repeats neither a known text nor an earlier item's."""
     distinct_items: list[Item] = []
     texts = [*known_texts]
     for item in items:
-        if not any(is_repetition(text_of(item), other) for other in texts):
+        if not any(is_repetition(get_text(item), other) for other in texts):
             distinct_items.append(item)
-            texts.append(text_of(item))
+            texts.append(get_text(item))
     return distinct_items
 
 
@@ -188,4 +188,4 @@ def is_repetition(text: str, other_text: str) -> bool:
     """Return whether two texts share most of their content words."""
     words, other_words = content_words(text), content_words(other_text)
     longer_count = max(len(words), len(other_words))
-    return longer_count > 0 and len(words & other_words) >= _REPETITION * longer_count
+    return longer_count > 0 and len(words & other_words) >= _MIN_REPEATED_SHARE * longer_count

@@ -59,11 +59,11 @@ def read_passage(item: Evidence, note: ReadingNote, verified_quotes: Sequence[Qu
         relation=note.relation,
         shows=strip_citations(note.shows).rstrip("."),
         quote=quote,
-        excerpts=_excerpts([entry.words for entry in distinct], item.text),
+        excerpts=_cut_excerpts([entry.words for entry in distinct], item.text),
     )
 
 
-def _excerpts(quotes: Sequence[str], text: str) -> tuple[str, ...]:
+def _cut_excerpts(quotes: Sequence[str], text: str) -> tuple[str, ...]:
     """Return the text around each quote. A quote that an earlier excerpt contains gets no excerpt of its own."""
     excerpts: list[str] = []
     for quote in quotes:

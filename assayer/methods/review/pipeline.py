@@ -8,7 +8,7 @@ scores.
 
 from assayer.claim_support.checking import count_claim_outcomes
 from assayer.evaluation_context import EvaluationContext
-from assayer.methods.review.editing import Passages, ask_editor, panel_review
+from assayer.methods.review.editing import Passages, ask_editor, build_panel_review
 from assayer.methods.review.literature import (
     FEW_ON_SUBJECT,
     LiteratureRead,
@@ -20,8 +20,8 @@ from assayer.methods.review.options import METHOD, ReviewOptions
 from assayer.methods.review.panel import ask_panel
 from assayer.methods.review.passages import check_passages
 from assayer.methods.review.prior_work import mask_titles
-from assayer.methods.review.scores import ask_plan_scores, replace_scores, review_parts, review_summary
-from assayer.methods.review.sizes import size_notices
+from assayer.methods.review.scores import ask_plan_scores, build_review_parts, build_review_summary, replace_scores
+from assayer.methods.review.sizes import list_size_notices
 from assayer.methods.review.unedited import build_unedited_review, explain_missing_scores
 from assayer.models import Absent, FitLevel
 from assayer.reports.assembly import EvaluationResult, Findings, assemble_report
@@ -53,7 +53,7 @@ async def evaluate(context: EvaluationContext[ReviewOptions]) -> EvaluationResul
         catch_failure(ask_editor(context, panel, literature, recalled_works, plan_scores)),
         check_passages(literature.passages, backends.llm, run),
     )
-    passages = Passages.label(checked_passages)
+    passages = Passages.label_passages(checked_passages)
     no_scores_reason = None
     if isinstance(answer, Failed):
         run.journal.record_failure("editor's review", answer.error)
@@ -63,16 +63,16 @@ async def evaluate(context: EvaluationContext[ReviewOptions]) -> EvaluationResul
         answer = replace_scores(answer, plan_scores, passages)
     elif not context.options.brief:
         no_scores_reason = Absent(reason="the request for the plan's scores failed.")
-    review = panel_review(answer, context, panel, passages, recalled_works)
+    review = build_panel_review(answer, context, panel, passages, recalled_works)
     run.report_progress(METHOD, 4, _STAGES)
     findings = Findings(
-        summary=review_summary(review),
-        parts=review_parts(answer, review, passages, literature.fit, run.criteria, no_scores_reason),
+        summary=build_review_summary(review),
+        parts=build_review_parts(answer, review, passages, literature.fit, run.criteria, no_scores_reason),
         corpus_fit=fit.model_copy(update={"level": min(fit.level, literature.fit, key=_LEVELS.index)}),
         papers=literature.papers,
         panel_review=review,
         claims=count_claim_outcomes([passage.quote.support for passage in checked_passages]),
-        notices=size_notices(context.options),
+        notices=list_size_notices(context.options),
         on_subject=_describe_few_on_subject(literature),
     )
     return await assemble_report(METHOD, context, findings)

@@ -82,7 +82,7 @@ def mask_titles(
     them as unverified. A named work's label in brackets, such as `[N1]`, is replaced by its author and year, marked as
     from memory. Other bracketed `labels` are removed, and each text is put on one line."""
     marks = {work.label: format_named_work(work.author, work.year) for work in named}
-    titles = [_title_pattern(work.title) for work in works]
+    titles = [_build_title_pattern(work.title) for work in works]
     label = f"(?:{'|'.join(labels)})" if labels else "(?!)"
     bracketed_labels = re.compile(rf"\s*[\[(]{label}(?:\s*[,;]\s*{label})*[\])]")
 
@@ -100,7 +100,7 @@ def mask_titles(
     return type(answer).model_validate(rewrite(answer.model_dump()))
 
 
-def _title_pattern(title: str) -> re.Pattern[str]:
+def _build_title_pattern(title: str) -> re.Pattern[str]:
     """Return a pattern that matches a title in any case and with any punctuation between its words. A short title could
     be an ordinary phrase, so it is matched only in quotation marks."""
     words = re.findall(r"\w+", title)

@@ -81,20 +81,20 @@ def replace_scores(answer: EditedReview, plan: PlanScores, passages: Passages) -
     )
     relations = {passages.by_label[label].relation for label in passages.keep_supported(edited_score.cites)}
     keep = lower and bool(relations & {"already_has", "has_part"})
-    contribution = edited_score if keep else _from_plan(edited_score, plan.contribution)
+    contribution = edited_score if keep else _combine_scores(edited_score, plan.contribution)
     return answer.model_copy(
-        update={"soundness": _from_plan(answer.soundness, plan.soundness), "contribution": contribution}
+        update={"soundness": _combine_scores(answer.soundness, plan.soundness), "contribution": contribution}
     )
 
 
-def _from_plan(edited_score: EditedScore, plan: PlanScore) -> EditedScore:
+def _combine_scores(edited_score: EditedScore, plan: PlanScore) -> EditedScore:
     """Combine the plan reader's score with the editor's reason; the review states that reason as a finding. If the plan
     reader gave no score, its own reason is used."""
     limited_by = edited_score.limited_by if plan.score is not None else plan.limited_by
     return edited_score.model_copy(update={"limited_by": limited_by, "cites": [], "score": plan.score})
 
 
-def review_parts(
+def build_review_parts(
     answer: EditedReview,
     review: PanelReview,
     passages: Passages,
@@ -105,8 +105,12 @@ def review_parts(
     """Return the parts for soundness and contribution, with scores, points and readings, and the part that answers the
     criteria of the call for proposals, if it has any. `no_scores_reason` is the reason why there are no scores."""
     parts = (
-        _part("soundness", no_scores_reason or _soundness(answer.soundness, review, passages), review),
-        _part("contribution", no_scores_reason or _contribution(answer.contribution, passages, fit), review),
+        _build_part(
+            "soundness", no_scores_reason or _build_soundness_score(answer.soundness, review, passages), review
+        ),
+        _build_part(
+            "contribution", no_scores_reason or _build_contribution_score(answer.contribution, passages, fit), review
+        ),
     )
     if not isinstance(answer, EditedReviewByCriteria):
         return parts
@@ -135,7 +139,7 @@ def _build_judged_criterion(
     )
 
 
-def review_summary(findings: PanelReview) -> Summary:
+def build_review_summary(findings: PanelReview) -> Summary:
     """Return the report's summary: the first findings of each kind."""
     return Summary(
         strengths=_build_points(findings, findings.strengths[:_MAX_IN_SUMMARY]),
@@ -144,7 +148,7 @@ def review_summary(findings: PanelReview) -> Summary:
     )
 
 
-def _score(edited_score: EditedScore, passages: Passages) -> Score | Absent:
+def _build_score(edited_score: EditedScore, passages: Passages) -> Score | Absent:
     if edited_score.score is None:
         return Absent(reason=f"{UNDERSPECIFIED}: {edited_score.limited_by}")
     cited_labels = dict.fromkeys(
@@ -160,9 +164,9 @@ def _score(edited_score: EditedScore, passages: Passages) -> Score | Absent:
     )
 
 
-def _soundness(edited_score: EditedScore, review: PanelReview, passages: Passages) -> Score | Absent:
+def _build_soundness_score(edited_score: EditedScore, review: PanelReview, passages: Passages) -> Score | Absent:
     """Return the soundness score, capped at `_MAX_SCORE_IF_FATAL` if the review has a fatal finding."""
-    score = _score(edited_score, passages)
+    score = _build_score(edited_score, passages)
     fatal = next((finding for finding in review.major_weaknesses if finding.severity == "fatal"), None)
     if isinstance(score, Absent) or fatal is None or score.value <= _MAX_SCORE_IF_FATAL:
         return score
@@ -172,9 +176,9 @@ def _soundness(edited_score: EditedScore, review: PanelReview, passages: Passage
     )
 
 
-def _contribution(edited_score: EditedScore, passages: Passages, fit: FitLevel) -> Score | Absent:
+def _build_contribution_score(edited_score: EditedScore, passages: Passages, fit: FitLevel) -> Score | Absent:
     """Return the contribution score, raised to the minimum that the cited passages allow."""
-    score = _score(edited_score, passages)
+    score = _build_score(edited_score, passages)
     if isinstance(score, Absent):
         return score
     cited_relations = {passages.by_label[label].relation for label in passages.keep_supported(edited_score.cites)}
@@ -186,13 +190,13 @@ def _contribution(edited_score: EditedScore, passages: Passages, fit: FitLevel) 
     return score if fit != "poor" else score.model_copy(update={"certainty": "low"})
 
 
-def _part(axis: Axis, score: Score | Absent, review: PanelReview) -> Part:
-    def of_axis(findings: Sequence[PanelFinding]) -> list[PanelFinding]:
+def _build_part(axis: Axis, score: Score | Absent, review: PanelReview) -> Part:
+    def select_findings(findings: Sequence[PanelFinding]) -> list[PanelFinding]:
         return [finding for finding in findings if finding.axis == axis]
 
-    strengths = _build_points(review, of_axis(review.strengths))
-    weaknesses = _build_points(review, of_axis(review.major_weaknesses))
-    minor = _build_points(review, of_axis(review.minor_points), kind="suggestion")
+    strengths = _build_points(review, select_findings(review.strengths))
+    weaknesses = _build_points(review, select_findings(review.major_weaknesses))
+    minor = _build_points(review, select_findings(review.minor_points), kind="suggestion")
     assessment = Assessment(
         name=_TITLES[axis],
         statement=review.verdict if axis == "soundness" else "",
@@ -222,12 +226,12 @@ def _build_points(
     review: PanelReview, findings: Sequence[PanelFinding], kind: PointKind | None = None
 ) -> tuple[Point, ...]:
     return tuple(
-        _point(review, finding, kind or ("strength" if finding.kind == "strength" else "weakness"))
+        _build_point(review, finding, kind or ("strength" if finding.kind == "strength" else "weakness"))
         for finding in findings
     )
 
 
-def _point(review: PanelReview, finding: PanelFinding, kind: PointKind) -> Point:
+def _build_point(review: PanelReview, finding: PanelFinding, kind: PointKind) -> Point:
     evidence = [review.evidence[number] for number in finding.evidence]
     lead = f"{finding.headline}: " if finding.headline else ""
     fix = f" Fix: {finding.fix}" if finding.fix else ""

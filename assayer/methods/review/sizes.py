@@ -39,7 +39,7 @@ SMALL = ReviewSize(
 )
 
 
-def size_notices(options: ReviewOptions) -> tuple[Notice, ...]:
+def list_size_notices(options: ReviewOptions) -> tuple[Notice, ...]:
     """Return a notice if the review is smaller than usual, otherwise an empty tuple."""
     if not options.brief:
         return ()

@@ -35,11 +35,11 @@ def build_unedited_review(panel: Panel, passages: Passages, reason: Absent) -> E
     score = EditedScore(limited_by=reason.reason, cites=[], certainty_reason="", certainty="low", score=None)
     # Not validated: the length limits are meant for the editor, which can merge and drop points.
     return EditedReview.model_construct(
-        strengths=[_finding(point, passages) for point in strengths[:_MAX_STRENGTHS]],
+        strengths=[_build_finding(point, passages) for point in strengths[:_MAX_STRENGTHS]],
         newness=empty_paragraph,
         outlook=empty_paragraph,
         redesign=empty_paragraph,
-        major=[_finding(point, passages) for point in weaknesses[:_MAX_MAJOR]],
+        major=[_build_finding(point, passages) for point in weaknesses[:_MAX_MAJOR]],
         further=[_build_further_point(point, passages) for point in other_points],
         closest=[],
         soundness=score,
@@ -49,7 +49,7 @@ def build_unedited_review(panel: Panel, passages: Passages, reason: Absent) -> E
     )
 
 
-def _finding(point: PanelPoint, passages: Passages) -> EditedFinding:
+def _build_finding(point: PanelPoint, passages: Passages) -> EditedFinding:
     return EditedFinding.model_construct(
         labels=[point.label],
         axis="soundness",

@@ -14,7 +14,7 @@ _RANK_CONSTANT = 60
 """Constant of reciprocal rank fusion (Cormack, Clarke and Büttcher, 2009)."""
 
 
-def reciprocal_rank_fusion(rankings: Sequence[Sequence[PaperId]]) -> list[PaperId]:
+def fuse_rankings(rankings: Sequence[Sequence[PaperId]]) -> list[PaperId]:
     """Merge rankings by reciprocal rank fusion; ties are broken by id."""
     weights: dict[PaperId, float] = {}
     for ranking in rankings:
@@ -34,14 +34,16 @@ def keep_near_papers(
     return [paper for paper in papers if fit != "poor" or cosines.get(paper, 0.0) >= min_similarity]
 
 
-def round_robin(rankings: Sequence[Sequence[Item]], limit: int) -> list[Item]:
+def interleave_rankings(rankings: Sequence[Sequence[Item]], limit: int) -> list[Item]:
     """Merge rankings by taking the first item of each, then the second, and so on, up to `limit` distinct items."""
     max_length = max(map(len, rankings), default=0)
     order = (ranking[rank] for rank in range(max_length) for ranking in rankings if rank < len(ranking))
     return list(dict.fromkeys(order))[:limit]
 
 
-async def rerank(reranker: Reranker | None, query: str, papers: Sequence[Paper], journal: Journal) -> list[PaperId]:
+async def rerank_papers(
+    reranker: Reranker | None, query: str, papers: Sequence[Paper], journal: Journal
+) -> list[PaperId]:
     """Sort papers by how well their title and abstract answer the query.
 
     The order stays as it is if there is no reranker, or if the reranker fails; the journal records the failure. Raises

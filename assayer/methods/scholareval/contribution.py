@@ -13,16 +13,21 @@ from assayer.literature.library import list_ids_beyond_corpus, rate_field_covera
 from assayer.methods.points import PointWriter
 from assayer.methods.scholareval import tasks
 from assayer.methods.scholareval.aggregation import (
+    build_score,
     build_unreviewed_assessment,
-    leading_points,
-    mean_score,
-    score_or_absent,
+    compute_mean_score,
+    select_leading_points,
 )
-from assayer.methods.scholareval.candidate_order import keep_near_papers, reciprocal_rank_fusion, rerank, round_robin
+from assayer.methods.scholareval.candidate_order import (
+    fuse_rankings,
+    interleave_rankings,
+    keep_near_papers,
+    rerank_papers,
+)
 from assayer.methods.scholareval.first_look import shortlist_by_title
 from assayer.methods.scholareval.options import ScholarEvalOptions
 from assayer.methods.scholareval.paper_comparison import PaperComparison
-from assayer.methods.scholareval.paper_evidence import evidence_from_papers
+from assayer.methods.scholareval.paper_evidence import build_evidence
 from assayer.methods.scholareval.schemas import (
     ComparisonQuestion,
     ContributionDimension,
@@ -97,24 +102,30 @@ class ContributionModule:
         self._report_progress(1)
         candidates = await self._find_candidates(dimensions)
         self._report_progress(2)
-        comparisons = await self._compare(parts, await self._screen(parts, candidates, self._options.looked_at))
+        comparisons = await self._compare_papers(
+            parts, await self._screen_titles(parts, candidates, self._options.looked_at)
+        )
         self._report_progress(3)
-        added_papers = await self._augment(comparisons.seeds, candidates)
-        opened_papers = await self._screen(parts, added_papers, self._options.augmented)
-        for_methods = await self._read_for_methods([*comparisons.papers, *(paper.id for paper in opened_papers)])
-        further_comparisons = await self._compare(parts, [*opened_papers, *for_methods])
+        added_papers = await self._find_related_papers(comparisons.seeds, candidates)
+        opened_papers = await self._screen_titles(parts, added_papers, self._options.augmented)
+        for_methods = await self._list_papers_read_for_methods(
+            [*comparisons.papers, *(paper.id for paper in opened_papers)]
+        )
+        further_comparisons = await self._compare_papers(parts, [*opened_papers, *for_methods])
         self._report_progress(4)
-        assessments = await self._review_dimensions(dimensions, parts, _combine(comparisons, further_comparisons))
+        assessments = await self._review_dimensions(
+            dimensions, parts, _combine_comparisons(comparisons, further_comparisons)
+        )
         self._report_progress(5)
         return Part(
             name="contribution",
             title="Contribution",
-            score=mean_score(assessments, "dimension"),
-            summary=leading_points(assessments),
+            score=compute_mean_score(assessments, "dimension"),
+            summary=select_leading_points(assessments),
             assessments=tuple(assessments),
         )
 
-    async def _read_for_methods(self, compared_papers: Sequence[PaperId]) -> list[Paper]:
+    async def _list_papers_read_for_methods(self, compared_papers: Sequence[PaperId]) -> list[Paper]:
         """Return the nearest papers that were read for the methods but not compared yet: a paper near a method may also
         be near what the idea claims as new."""
         nearest = await self._readings_for_methods.select_excluding([self.papers[paper] for paper in compared_papers])
@@ -128,7 +139,7 @@ class ContributionModule:
     async def _find_candidates(self, dimensions: Sequence[ContributionDimension]) -> list[Paper]:
         """Search for each dimension, and return the best papers for each in turn, ranked by the dimension's queries and
         by the reranker if there is one."""
-        outcomes = await gather_settled(dimensions, self._search)
+        outcomes = await gather_settled(dimensions, self._search_dimension)
         rankings_by_dimension = self._keep_answers(outcomes, "search for a dimension")
         hits = [hit for item in rankings_by_dimension for query_rankings in item for hit in query_rankings]
         self._fit = rate_field_coverage(self._corpus_fit, list_ids_beyond_corpus(hits))
@@ -138,20 +149,24 @@ class ContributionModule:
         ]
         reranker, journal = self._context.backends.reranker, self._run.journal
 
-        async def order(dimension: ContributionDimension, query_rankings: list[list[Hit]]) -> list[PaperId]:
-            fused_order = reciprocal_rank_fusion([[hit.paper.id for hit in item] for item in query_rankings])
-            return await rerank(
+        async def order_candidates(dimension: ContributionDimension, query_rankings: list[list[Hit]]) -> list[PaperId]:
+            fused_order = fuse_rankings([[hit.paper.id for hit in item] for item in query_rankings])
+            return await rerank_papers(
                 reranker, " ".join(dimension.statements), [papers[item] for item in fused_order], journal
             )
 
-        orders = await gather_all(order(*pair) for pair in zip(searched_dimensions, rankings_by_dimension, strict=True))
-        return await self._keep_nearest([papers[item] for item in round_robin(orders, len(papers))])
+        orders = await gather_all(
+            order_candidates(*pair) for pair in zip(searched_dimensions, rankings_by_dimension, strict=True)
+        )
+        return await self._keep_nearest([papers[item] for item in interleave_rankings(orders, len(papers))])
 
-    async def _search(self, dimension: ContributionDimension) -> list[list[Hit]]:
+    async def _search_dimension(self, dimension: ContributionDimension) -> list[list[Hit]]:
         queries = [query for query in dimension.queries if query.strip()]
         return await self._library.search(queries, self._options.hits) if queries else []
 
-    async def _screen(self, parts: tuple[LabelledText, ...], papers: Sequence[Paper], max_titles: int) -> list[Paper]:
+    async def _screen_titles(
+        self, parts: tuple[LabelledText, ...], papers: Sequence[Paper], max_titles: int
+    ) -> list[Paper]:
         """Return the papers that pass the title screening, up to the maximum number compared."""
         screened = list(papers[:max_titles]) if self._options.looked_at else list(papers)
         self._run.journal.record_dropped(
@@ -192,7 +207,7 @@ class ContributionModule:
         self._search_errors += [outcome.error for outcome in outcomes if isinstance(outcome, Failed)]
         return self._run.keep_successes(outcomes, noun, sizes)
 
-    async def _augment(self, ids: Sequence[PaperId], known_papers: Sequence[Paper]) -> list[Paper]:
+    async def _find_related_papers(self, ids: Sequence[PaperId], known_papers: Sequence[Paper]) -> list[Paper]:
         """Return new papers around those that touch the contribution: their neighbours and references, nearest to the
         idea first."""
         if not ids or not self._options.augmented:
@@ -211,34 +226,34 @@ class ContributionModule:
             if paper.id not in known_ids
         }
         await self._measure_similarity(list(added_papers.values()))
-        return await self._keep_nearest(sorted(added_papers.values(), key=self._nearest_first))
+        return await self._keep_nearest(sorted(added_papers.values(), key=self._compute_sort_key))
 
     async def _measure_similarity(self, papers: Sequence[Paper]) -> None:
         new_ids = [paper.id for paper in papers if paper.id not in self._similarity]
         self._similarity |= await self._library.similarity(self._idea, new_ids)
 
-    def _nearest_first(self, paper: Paper) -> tuple[float, PaperId]:
+    def _compute_sort_key(self, paper: Paper) -> tuple[float, PaperId]:
         return -self._similarity.get(paper.id, 0.0), paper.id
 
-    async def _compare(self, parts: tuple[LabelledText, ...], papers: Sequence[Paper]) -> _Comparisons:
-        evidence = evidence_from_papers(
+    async def _compare_papers(self, parts: tuple[LabelledText, ...], papers: Sequence[Paper]) -> _Comparisons:
+        evidence = build_evidence(
             papers, self._run, self._options.evidence_chars, self._similarity, whole_abstracts=False
         )
         batches = batch_evidence(evidence, self._options.comparison_batch)
 
-        async def ask(papers: tuple[Evidence, ...]) -> Sequence[PaperVerdicts]:
+        async def ask_about(papers: tuple[Evidence, ...]) -> Sequence[PaperVerdicts]:
             question = ComparisonQuestion(parts=parts, evidence=papers)
             return (await self._context.ask(tasks.COMPARISON, question)).comparisons
 
-        async def compare(batch: tuple[Evidence, ...]) -> list[tuple[str, PaperComparison]]:
+        async def compare_batch(batch: tuple[Evidence, ...]) -> list[tuple[str, PaperComparison]]:
             evidence_by_label = {item.label: item for item in batch}
             return [
                 (verdict.dimension, PaperComparison.from_verdict(evidence_by_label[paper.label], verdict))
-                for paper in await ask_about_all(batch, ask)
+                for paper in await ask_about_all(batch, ask_about)
                 for verdict in paper.verdicts
             ]
 
-        outcomes = await gather_settled(batches, compare)
+        outcomes = await gather_settled(batches, compare_batch)
         by_dimension: dict[str, list[PaperComparison]] = {part.label: [] for part in parts}
         for labelled_comparisons in self._keep_answers(outcomes, "candidate paper", [len(batch) for batch in batches]):
             for label, comparison in labelled_comparisons:
@@ -275,16 +290,16 @@ class ContributionModule:
         dimension_comparisons: Sequence[PaperComparison],
         comparisons: _Comparisons,
     ) -> Assessment:
-        readings = self._readings(dimension_comparisons, comparisons.seeds)
+        readings = self._build_readings(dimension_comparisons, comparisons.seeds)
         name, statement = strip_citations(dimension.name), strip_citations(" ".join(dimension.statements))
-        reason = self._reason_not_to_judge(dimension_comparisons)
+        reason = self._explain_not_judging(dimension_comparisons)
         if reason is not None:
             return Assessment(name=name, statement=statement, score=reason, points=(), readings=readings)
         question = SynthesisQuestion(
             idea=self._idea,
             dimension=dimension,
             compared=tuple(
-                item.for_synthesis(f"P{number}") for number, item in enumerate(dimension_comparisons, start=1)
+                item.build_compared_paper(f"P{number}") for number, item in enumerate(dimension_comparisons, start=1)
             ),
             untouching=len(comparisons.papers) - len(dimension_comparisons),
             fit=self._fit,
@@ -298,32 +313,34 @@ class ContributionModule:
             statement=statement,
             score=_NOT_COVERED
             if self._fit == "poor"
-            else score_or_absent(review.score, review.rationale, review.certainty),
-            points=self._points(review, dimension_comparisons),
+            else build_score(review.score, review.rationale, review.certainty),
+            points=self._build_points(review, dimension_comparisons),
             readings=readings,
         )
 
-    def _readings(self, comparisons: Sequence[PaperComparison], paper_ids: Sequence[PaperId]) -> tuple[Reading, ...]:
+    def _build_readings(
+        self, comparisons: Sequence[PaperComparison], paper_ids: Sequence[PaperId]
+    ) -> tuple[Reading, ...]:
         """Return a reading for every paper that touches any dimension. If a paper does not touch this dimension, its
         reading says so."""
         by_paper = {item.paper: item for item in comparisons}
         return tuple(
-            by_paper[paper].reading(self._numbers)
+            by_paper[paper].build_reading(self._numbers)
             if paper in by_paper
             else Reading(label=build_marker(paper), stance=None, text=_UNTOUCHED)
             for paper in paper_ids
         )
 
-    def _points(self, review: DimensionReview, comparisons: Sequence[PaperComparison]) -> tuple[Point, ...]:
+    def _build_points(self, review: DimensionReview, comparisons: Sequence[PaperComparison]) -> tuple[Point, ...]:
         papers, evidence_by_paper = (
             label_papers(item.paper for item in comparisons),
             {item.paper: item.shown for item in comparisons},
         )
         return PointWriter(
             papers, [item.build_given_quote() for item in comparisons], self._numbers, evidence_by_paper
-        ).all_points(review)
+        ).build_all_points(review)
 
-    def _reason_not_to_judge(self, comparisons: Sequence[PaperComparison]) -> Absent | None:
+    def _explain_not_judging(self, comparisons: Sequence[PaperComparison]) -> Absent | None:
         """Return why a dimension cannot be judged, or None if it can. If no paper touches it, that does not show
         novelty when the corpus does not cover the field or part of the search failed."""
         if comparisons:
@@ -337,7 +354,7 @@ class ContributionModule:
         return _NOT_COVERED if self._fit == self._corpus_fit else _NOT_COVERED_NOR_FOUND
 
 
-def _combine(first: _Comparisons, second: _Comparisons) -> _Comparisons:
+def _combine_comparisons(first: _Comparisons, second: _Comparisons) -> _Comparisons:
     by_dimension = {
         label: [*comparisons, *second.by_dimension[label]] for label, comparisons in first.by_dimension.items()
     }

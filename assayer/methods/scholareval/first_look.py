@@ -6,7 +6,7 @@ from assayer.evaluation_context import EvaluationContext
 from assayer.literature.work_versions import keep_one_paper_per_work
 from assayer.methods.scholareval import tasks
 from assayer.methods.scholareval.options import ScholarEvalOptions
-from assayer.methods.scholareval.paper_evidence import title_line
+from assayer.methods.scholareval.paper_evidence import format_title
 from assayer.methods.scholareval.schemas import FirstLookQuestion, LabelledText, Purpose, TitleShown
 from assayer.models import Paper, PaperId
 from assayer.run.concurrency import Failed
@@ -54,4 +54,4 @@ async def shortlist_by_title(
 
 
 def build_shown_title(label: str, paper: Paper, similarity: float | None = None) -> TitleShown:
-    return TitleShown(label=label, title=title_line(paper), year=paper.year, similarity=similarity)
+    return TitleShown(label=label, title=format_title(paper), year=paper.year, similarity=similarity)

@@ -10,10 +10,15 @@ from assayer.errors import AssayerError
 from assayer.evaluation_context import EvaluationContext
 from assayer.literature.library import list_ids_beyond_corpus, rate_field_coverage
 from assayer.methods.scholareval import tasks
-from assayer.methods.scholareval.candidate_order import keep_near_papers, reciprocal_rank_fusion, rerank, round_robin
+from assayer.methods.scholareval.candidate_order import (
+    fuse_rankings,
+    interleave_rankings,
+    keep_near_papers,
+    rerank_papers,
+)
 from assayer.methods.scholareval.first_look import shortlist_by_title
 from assayer.methods.scholareval.options import ScholarEvalOptions
-from assayer.methods.scholareval.paper_evidence import evidence_from_papers, passages_by_paper
+from assayer.methods.scholareval.paper_evidence import build_evidence, group_passages_by_paper
 from assayer.methods.scholareval.schemas import LabelledText, MethodNote, PaperReading, ProposedMethod, ReadingQuestion
 from assayer.models import FitLevel, Paper, PaperId, Passage
 from assayer.run.concurrency import Failed, gather_settled
@@ -84,9 +89,9 @@ class MethodReader:
         rankings = [
             [item.paper.id for item in reranked_papers if item.paper.id in admitted_ids] for reranked_papers in by_query
         ]
-        likely = [papers_by_id[item] for item in reciprocal_rank_fusion([by_nearness, *rankings])]
+        likely = [papers_by_id[item] for item in fuse_rankings([by_nearness, *rankings])]
         query = f"{method.name}. {method.description}"
-        reranked_papers = await rerank(self._context.backends.reranker, query, likely, self._run.journal)
+        reranked_papers = await rerank_papers(self._context.backends.reranker, query, likely, self._run.journal)
         order = reranked_papers[: self._options.papers_per_method]
         self._run.journal.record_dropped(
             "paper for a method", "ranked below the candidates of a method", len(near_papers) - len(order)
@@ -99,13 +104,15 @@ class MethodReader:
     ) -> MethodNotes:
         """Read each paper that passes the title screening, once for all methods."""
         nearness: dict[PaperId, float] = {}
-        passages = passages_by_paper(passage for item in candidates_by_method.values() for passage in item.passages)
+        passages = group_passages_by_paper(
+            passage for item in candidates_by_method.values() for passage in item.passages
+        )
         for item in candidates_by_method.values():
             for paper in item.order:
                 nearness[paper] = max(nearness.get(paper, -1.0), item.nearness.get(paper, 0.0))
-        papers = await self._screen(parts, [item.order for item in candidates_by_method.values()], nearness)
+        papers = await self._screen_titles(parts, [item.order for item in candidates_by_method.values()], nearness)
         texts = await self._library.full_texts(papers) if papers else {}
-        evidence = evidence_from_papers(
+        evidence = build_evidence(
             papers, self._run, self._options.evidence_chars, nearness, passages, texts, whole_abstracts=False
         )
         batches = batch_evidence(evidence, self._options.reading_batch, self._options.reading_batch_chars)
@@ -117,12 +124,12 @@ class MethodReader:
                 notes[label].append(note)
         return MethodNotes(notes, [outcome.error for outcome in outcomes if isinstance(outcome, Failed)])
 
-    async def _screen(
+    async def _screen_titles(
         self, parts: tuple[LabelledText, ...], orders: Sequence[Sequence[PaperId]], nearness: Mapping[PaperId, float]
     ) -> list[Paper]:
         options = self._options
         all_papers = {paper for order in orders for paper in order}
-        candidates = round_robin(orders, options.looked_at or len(all_papers))
+        candidates = interleave_rankings(orders, options.looked_at or len(all_papers))
         self._run.journal.record_dropped(
             "paper for the methods", "ranked below the titles that were screened", len(all_papers) - len(candidates)
         )
@@ -136,10 +143,10 @@ class MethodReader:
     ) -> list[tuple[str, RelevantPaper]]:
         evidence_by_label = {item.label: item for item in batch}
 
-        async def ask(papers: tuple[Evidence, ...]) -> Sequence[PaperReading]:
+        async def ask_about(papers: tuple[Evidence, ...]) -> Sequence[PaperReading]:
             return (await self._context.ask(tasks.READING, ReadingQuestion(parts=parts, evidence=papers))).readings
 
-        readings = await ask_about_all(batch, ask)
+        readings = await ask_about_all(batch, ask_about)
         self._run.journal.record_dropped(
             "paper reading", "not relevant to any method", sum(not reading.notes for reading in readings)
         )
@@ -156,7 +163,7 @@ class MethodReader:
         ]
 
 
-def method_parts(methods: Sequence[ProposedMethod]) -> tuple[LabelledText, ...]:
+def label_methods(methods: Sequence[ProposedMethod]) -> tuple[LabelledText, ...]:
     """Return the methods as shown in prompts, labelled from `M1`."""
     return tuple(
         LabelledText(label=f"M{number}", text=f"{method.name} ({method.kind})\n{method.description}")

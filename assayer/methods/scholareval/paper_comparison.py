@@ -40,11 +40,11 @@ class PaperComparison:
     def paper(self) -> PaperId:
         return self.shown.paper_id
 
-    def reading(self, idea: Set[Decimal]) -> Reading:
+    def build_reading(self, idea: Set[Decimal]) -> Reading:
         """Return the report's reading of the paper. `idea` holds the numbers that occur in the idea itself."""
         return build_reading(self.shown, _STANCE[self.standing], strip_citations(self.reason), self.quoted, idea)
 
-    def for_synthesis(self, label: str) -> ComparedPaper:
+    def build_compared_paper(self, label: str) -> ComparedPaper:
         """Return the comparison as shown to the model that reviews the dimension."""
         return ComparedPaper(
             label=label,

@@ -16,7 +16,7 @@ MIN_EXCERPT_CHARS = 80
 """Minimum length of an excerpt beyond the abstract, in characters; a shorter one is usually only a heading."""
 
 
-def evidence_from_papers(
+def build_evidence(
     papers: Sequence[Paper],
     run: Run,
     limit_chars: int,
@@ -32,7 +32,7 @@ def evidence_from_papers(
         full_text = (full_texts or {}).get(paper.id)
         matched_passages = (passages or {}).get(paper.id, ())
         text, places, flags = _sanitise_blocks(
-            _text_blocks(paper, matched_passages, full_text, whole_abstracts), limit_chars * 2
+            _list_text_blocks(paper, matched_passages, full_text, whole_abstracts), limit_chars * 2
         )
         text = _truncate(text, limit_chars)
         run.journal.check_for_suspicion(paper, (*flags, *(full_text.flags if full_text else ())))
@@ -50,7 +50,7 @@ def evidence_from_papers(
             Evidence(
                 label=f"P{number}",
                 paper_id=paper.id,
-                title=title_line(paper),
+                title=format_title(paper),
                 year=paper.year,
                 text=text,
                 places=places,
@@ -66,12 +66,12 @@ def _truncate(text: str, max_chars: int) -> str:
     return text if len(text) <= max_chars else text[:max_chars].rsplit(maxsplit=1)[0]
 
 
-def title_line(paper: Paper, max_chars: int = _MAX_TITLE_CHARS) -> str:
+def format_title(paper: Paper, max_chars: int = _MAX_TITLE_CHARS) -> str:
     """Return the paper's title, sanitised, on one line, and cut to `max_chars` characters."""
     return " ".join(sanitise(paper.title)[0].split())[:max_chars]
 
 
-def passages_by_paper(passages: Iterable[Passage]) -> dict[PaperId, list[Passage]]:
+def group_passages_by_paper(passages: Iterable[Passage]) -> dict[PaperId, list[Passage]]:
     """Group the passages by paper, without duplicates."""
     passages_of: dict[PaperId, dict[Passage, None]] = {}
     for passage in passages:
@@ -123,7 +123,7 @@ def extract_own_work(abstract: str) -> str:
     return abstract
 
 
-def _text_blocks(
+def _list_text_blocks(
     paper: Paper, passages: Iterable[Passage], full_text: FullText | None, whole_abstract: bool
 ) -> list[_Block]:
     abstract = paper.abstract.strip() if whole_abstract else extract_own_work(paper.abstract.strip())
@@ -137,13 +137,13 @@ def _text_blocks(
     if full_text is not None:
         blocks += [
             _Block(section.title or "full text", section.text, headed=bool(section.title))
-            for section in methods_and_results(full_text.sections)
+            for section in select_methods_and_results(full_text.sections)
             if section.text.strip() not in block_text
         ]
     return blocks
 
 
-def methods_and_results(sections: Iterable[Section]) -> list[Section]:
+def select_methods_and_results(sections: Iterable[Section]) -> list[Section]:
     """Return the sections on methods or results, in reading order; section numbers are ignored. If no section matches,
     all are returned."""
     sections_with_text = [section for section in sections if section.text.strip()]

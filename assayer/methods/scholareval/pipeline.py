@@ -3,7 +3,7 @@
 It follows "ScholarEval: Research Idea Evaluation Grounded in Literature" (2025), sections 2.1 and 2.2."""
 
 from assayer.evaluation_context import EvaluationContext
-from assayer.methods.scholareval.aggregation import report_summary
+from assayer.methods.scholareval.aggregation import build_report_summary
 from assayer.methods.scholareval.contribution import ContributionModule
 from assayer.methods.scholareval.options import METHOD, ScholarEvalOptions
 from assayer.methods.scholareval.soundness import SoundnessModule
@@ -30,11 +30,11 @@ async def evaluate(context: EvaluationContext[ScholarEvalOptions]) -> Evaluation
     if isinstance(soundness_outcome, Failed) and isinstance(contribution_outcome, Failed):
         raise soundness_outcome.error
     parts = (
-        _part_or_absent(context.run, "soundness", "Soundness", soundness_outcome),
-        _part_or_absent(context.run, "contribution", "Contribution", contribution_outcome),
+        _get_part(context.run, "soundness", "Soundness", soundness_outcome),
+        _get_part(context.run, "contribution", "Contribution", contribution_outcome),
     )
     findings = Findings(
-        summary=report_summary(parts),
+        summary=build_report_summary(parts),
         parts=parts,
         corpus_fit=fit,
         papers={**soundness.papers, **contribution.papers, **plan.papers},
@@ -43,7 +43,7 @@ async def evaluate(context: EvaluationContext[ScholarEvalOptions]) -> Evaluation
     return await assemble_report(METHOD, context, findings)
 
 
-def _part_or_absent(run: Run, name: str, title: str, outcome: Part | Failed) -> Part:
+def _get_part(run: Run, name: str, title: str, outcome: Part | Failed) -> Part:
     if not isinstance(outcome, Failed):
         return outcome
     run.journal.record_failure("module", outcome.error)

@@ -12,9 +12,9 @@ from assayer.errors import AssayerError
 from assayer.evaluation_context import EvaluationContext
 from assayer.methods.points import PointWriter, build_reading, get_verified_words
 from assayer.methods.scholareval import tasks
-from assayer.methods.scholareval.aggregation import build_unreviewed_assessment, mean_score, score_or_absent
+from assayer.methods.scholareval.aggregation import build_score, build_unreviewed_assessment, compute_mean_score
 from assayer.methods.scholareval.first_look import build_shown_title
-from assayer.methods.scholareval.method_reading import MethodReader, RelevantPaper, method_parts
+from assayer.methods.scholareval.method_reading import MethodReader, RelevantPaper, label_methods
 from assayer.methods.scholareval.options import ScholarEvalOptions
 from assayer.methods.scholareval.schemas import (
     MethodNote,
@@ -59,11 +59,11 @@ class SoundnessModule:
 
     async def evaluate(self) -> Part:
         try:
-            return await self._evaluate()
+            return await self._evaluate_methods()
         finally:
             self._readings.publish()
 
-    async def _evaluate(self) -> Part:
+    async def _evaluate_methods(self) -> Part:
         self._run.report_progress("soundness", 0, 1)  # the number of methods is not known yet
         question = MethodsQuestion(idea=self._context.text, limit=self._options.methods)
         methods = (await self._context.ask(tasks.METHODS, question)).methods
@@ -71,17 +71,17 @@ class SoundnessModule:
             "method", "less important than the methods reviewed", max(0, len(methods) - self._options.methods)
         )
         methods = methods[: self._options.methods]
-        parts = method_parts(methods)
+        parts = label_methods(methods)
         search_outcomes = await gather_settled(methods, self._reader.search)
         self._run.keep_successes(search_outcomes, "method")
         candidates_by_method = {
             part.label: item for part, item in zip(parts, search_outcomes, strict=True) if not isinstance(item, Failed)
         }
         read = await self._reader.read(parts, candidates_by_method)
-        self._readings.publish(self._relevant_to_methods(read.notes))
+        self._readings.publish(self._select_relevant_papers(read.notes))
         done_count = 0
 
-        async def assess(place: int) -> Assessment:
+        async def assess_method(place: int) -> Assessment:
             nonlocal done_count
             label, search = parts[place].label, search_outcomes[place]
             assessment = (
@@ -93,18 +93,18 @@ class SoundnessModule:
             self._run.report_progress("soundness", done_count, len(methods) + 1)
             return assessment
 
-        assessments = await gather_all(assess(place) for place in range(len(methods)))
+        assessments = await gather_all(assess_method(place) for place in range(len(methods)))
         summary = await self._summarise(assessments)
         self._run.report_progress("soundness", len(methods) + 1, len(methods) + 1)
         return Part(
             name="soundness",
             title="Soundness",
-            score=mean_score(assessments, "method"),
+            score=compute_mean_score(assessments, "method"),
             summary=summary,
             assessments=tuple(assessments),
         )
 
-    def _relevant_to_methods(self, notes: Mapping[str, Sequence[RelevantPaper]]) -> list[Paper]:
+    def _select_relevant_papers(self, notes: Mapping[str, Sequence[RelevantPaper]]) -> list[Paper]:
         """Return the papers with a note other than background, nearest first."""
         nearness = {
             item.paper: item.shown.similarity or 0.0
@@ -124,12 +124,12 @@ class SoundnessModule:
         readings = tuple(_build_reading(source, self._numbers) for source in relevant)
         name, statement = strip_citations(method.name), strip_citations(method.description)
         if not relevant:
-            absent = self._no_relevant_paper(errors, fit)
+            absent = self._explain_no_relevant_paper(errors, fit)
             return Assessment(name=name, statement=statement, score=absent, points=(), readings=())
         question = ReviewQuestion(
             idea=self._context.text,
             method=method,
-            notes=tuple(_paper_note(f"P{number}", source) for number, source in enumerate(relevant, start=1)),
+            notes=tuple(_build_paper_note(f"P{number}", source) for number, source in enumerate(relevant, start=1)),
             fit=fit,
             day=self._run.cutoff,
         )
@@ -139,12 +139,12 @@ class SoundnessModule:
         return Assessment(
             name=name,
             statement=statement,
-            score=score_or_absent(review.score, review.rationale, review.certainty),
-            points=self._points(review, relevant),
+            score=build_score(review.score, review.rationale, review.certainty),
+            points=self._build_points(review, relevant),
             readings=readings,
         )
 
-    def _no_relevant_paper(self, errors: Sequence[AssayerError], fit: FitLevel) -> Absent:
+    def _explain_no_relevant_paper(self, errors: Sequence[AssayerError], fit: FitLevel) -> Absent:
         if errors:
             return Absent(reason=f"Not reviewed: its papers could not be read because {errors[0].reason}.")
         elsewhere = "" if fit == "good" else "; the corpus does not cover this field well"
@@ -162,7 +162,7 @@ class SoundnessModule:
         labels = {paper: label for label, paper in papers.items()}
         question = SummaryQuestion(
             idea=self._context.text,
-            reviews=tuple(_review_digest(item, score, labels) for item, score in reviewed_methods),
+            reviews=tuple(_build_review_digest(item, score, labels) for item, score in reviewed_methods),
             papers=tuple(build_shown_title(label, self.papers[paper]) for label, paper in papers.items()),
             unreviewed=tuple(assessment.name for assessment in assessments if not isinstance(assessment.score, Score)),
         )
@@ -170,18 +170,18 @@ class SoundnessModule:
         if isinstance(outcome, Failed):
             return Absent(reason=f"Not written: {outcome.error.reason}.")
         writer = PointWriter(papers, collect_given_quotes(points), self._numbers, self._reader.shown)
-        return writer.summary(outcome)
+        return writer.build_summary(outcome)
 
-    def _points(self, review: MethodReview, relevant: Sequence[RelevantPaper]) -> tuple[Point, ...]:
+    def _build_points(self, review: MethodReview, relevant: Sequence[RelevantPaper]) -> tuple[Point, ...]:
         papers, evidence_by_paper = (
             label_papers(item.paper for item in relevant),
             {item.paper: item.shown for item in relevant},
         )
         writer = PointWriter(papers, [_build_given_quote(item) for item in relevant], self._numbers, evidence_by_paper)
         return (
-            *writer.points("support", review.support),
-            *writer.points("contradiction", review.contradictions),
-            *writer.points("suggestion", review.suggestions),
+            *writer.build_points("support", review.support),
+            *writer.build_points("contradiction", review.contradictions),
+            *writer.build_points("suggestion", review.suggestions),
         )
 
 
@@ -194,7 +194,7 @@ def _build_reading(source: RelevantPaper, idea: Set[Decimal]) -> Reading:
     return build_reading(source.shown, _STANCE[note.stance], strip_citations(_format_note(note)), source.quoted, idea)
 
 
-def _paper_note(label: str, source: RelevantPaper) -> PaperNote:
+def _build_paper_note(label: str, source: RelevantPaper) -> PaperNote:
     """Return the note as shown to the model that reviews the method."""
     evidence, note = source.shown, source.note
     return PaperNote(
@@ -215,15 +215,15 @@ def _build_given_quote(source: RelevantPaper) -> GivenQuote:
     return GivenQuote(paper=source.paper, side=_SIDE[note.stance], statement=_format_note(note), quoted=source.quoted)
 
 
-def _review_digest(assessment: Assessment, score: Score, labels: Mapping[PaperId, str]) -> ReviewDigest:
-    def texts(kind: str) -> tuple[str, ...]:
+def _build_review_digest(assessment: Assessment, score: Score, labels: Mapping[PaperId, str]) -> ReviewDigest:
+    def list_texts(kind: str) -> tuple[str, ...]:
         return tuple(relabel(point.text, labels) for point in assessment.points if point.kind == kind)
 
     return ReviewDigest(
         name=assessment.name,
         score=score.value,
         certainty=score.certainty or "low",
-        support=texts("support"),
-        contradictions=texts("contradiction"),
-        suggestions=texts("suggestion"),
+        support=list_texts("support"),
+        contradictions=list_texts("contradiction"),
+        suggestions=list_texts("suggestion"),
     )

@@ -34,7 +34,7 @@ def _complain_about_uncited_claims(claims: Iterable[Claim], labels: Sequence[str
     return complain_about_uncited_texts(claim.text for claim in claims) if labels else []
 
 
-def _labels(evidence: Iterable[Evidence]) -> list[str]:
+def _list_labels(evidence: Iterable[Evidence]) -> list[str]:
     return [item.label for item in evidence]
 
 
@@ -43,7 +43,9 @@ def _check_first_look(question: FirstLookQuestion, answer: FirstLook) -> list[st
 
 
 def _check_reading(question: ReadingQuestion, answer: Readings) -> list[str]:
-    complaints = check_each_once(_labels(question.evidence), (reading.label for reading in answer.readings), "paper")
+    complaints = check_each_once(
+        _list_labels(question.evidence), (reading.label for reading in answer.readings), "paper"
+    )
     for paper in answer.readings:
         label_complaints = _complain_about_repeated_labels(
             question.parts, [note.method for note in paper.notes], "method"
@@ -59,7 +61,7 @@ def _check_review(question: ReviewQuestion, answer: MethodReview) -> list[str]:
 
 def _check_comparison(question: ComparisonQuestion, answer: Comparisons) -> list[str]:
     complaints = check_each_once(
-        _labels(question.evidence), (comparison.label for comparison in answer.comparisons), "paper"
+        _list_labels(question.evidence), (comparison.label for comparison in answer.comparisons), "paper"
     )
     for paper in answer.comparisons:
         label_complaints = _complain_about_repeated_labels(
@@ -85,13 +87,13 @@ def _bound_first_look(question: FirstLookQuestion) -> AnswerBounds:
 
 def _bound_reading(question: ReadingQuestion) -> AnswerBounds:
     """Allow one note per paper, because a grammar cannot forbid two notes on the same method."""
-    papers = LabelledList(_labels(question.evidence))
+    papers = LabelledList(_list_labels(question.evidence))
     return AnswerBounds({"notes": 1}, {"method": [part.label for part in question.parts]}, {"readings": papers})
 
 
 def _bound_comparison(question: ComparisonQuestion) -> AnswerBounds:
     """Allow one verdict per paper, because a grammar cannot forbid two verdicts on the same dimension."""
-    papers = LabelledList(_labels(question.evidence))
+    papers = LabelledList(_list_labels(question.evidence))
     return AnswerBounds(
         {"verdicts": 1}, {"dimension": [part.label for part in question.parts]}, {"comparisons": papers}
     )

@@ -24,7 +24,7 @@ class _SharedName(NamedTuple):
     first: NamedContent
     papers: Mapping[PaperId, NamedContent]
 
-    def weight(self) -> tuple[int, int]:
+    def compute_weight(self) -> tuple[int, int]:
         """Return a sort key for how strongly the name connects papers. Names that one paper introduces and another
         builds on come first."""
         is_introduced = any(paper.introduced for paper in self.papers.values())
@@ -45,13 +45,13 @@ def add_contents(
     shared_names = [
         item for item in _collect_names(contents_in_graph) if len(item.papers) > 1 and new_papers & item.papers.keys()
     ]
-    for name in sorted(shared_names, key=_SharedName.weight)[: options.names]:
+    for name in sorted(shared_names, key=_SharedName.compute_weight)[: options.names]:
         graph = _add_name(graph, name, step)
     papers_with_claims = [item for item in contents_in_graph if item in new_papers and contents_in_graph[item].claims]
     for paper in papers_with_claims[: options.claims]:
         graph = _add_claim(graph, paper, contents_in_graph[paper].claims[0], step)
-    for edge in _derivations(graph, contents_in_graph):
-        graph = graph.with_edge(edge, step).graph
+    for edge in _find_derivations(graph, contents_in_graph):
+        graph = graph.add_edge(edge, step).graph
     return graph
 
 
@@ -70,10 +70,10 @@ def _add_name(graph: StateGraph, name: _SharedName, step: int) -> StateGraph:
     kind = name.first.kind
     if graph.was_deleted(kind, name.first.name) or not _is_harmless(name.first.name):
         return graph
-    graph, _, node = graph.with_node(kind, name.first.name, "", step)
+    graph, _, node = graph.add_node(kind, name.first.name, "", step)
     if node is not None:
         for paper, named_content in name.papers.items():
-            graph = graph.with_edge(
+            graph = graph.add_edge(
                 _build_quoting_edge(graph, paper, _KINDS[kind], node, named_content.sentence), step
             ).graph
     return graph
@@ -82,13 +82,13 @@ def _add_name(graph: StateGraph, name: _SharedName, step: int) -> StateGraph:
 def _add_claim(graph: StateGraph, paper: PaperId, claim: str, step: int) -> StateGraph:
     if len(claim) > _NAME_CHARS or graph.was_deleted("claim", claim) or not _is_harmless(claim):
         return graph
-    graph, _, node = graph.with_node("claim", claim, "", step)
+    graph, _, node = graph.add_node("claim", claim, "", step)
     return (
-        graph if node is None else graph.with_edge(_build_quoting_edge(graph, paper, "states", node, claim), step).graph
+        graph if node is None else graph.add_edge(_build_quoting_edge(graph, paper, "states", node, claim), step).graph
     )
 
 
-def _derivations(graph: StateGraph, contents: Mapping[PaperId, PaperContents]) -> Iterator[NewEdge]:
+def _find_derivations(graph: StateGraph, contents: Mapping[PaperId, PaperContents]) -> Iterator[NewEdge]:
     """Yield an edge for every paper that cites another paper and says that it builds on something introduced there."""
     cites = {(edge.source, edge.target) for edge in graph.edges.values() if edge.kind == "cites"}
     for name in _collect_names(contents):

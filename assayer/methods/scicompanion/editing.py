@@ -86,21 +86,21 @@ class _Editing:
         if refusal is None and node.key in self._added_nodes:
             refusal = f"{node.key} is given twice"
         if refusal is None:
-            self.graph, refusal, key = self.graph.with_node(
+            self.graph, refusal, key = self.graph.add_node(
                 node.kind, strip_citations(node.name), strip_citations(node.note), self._step, same_node
             )
             self._added_nodes |= {} if key is None else {node.key: key}
-        self._note("add", subject, "", refusal)
+        self._record_edit("add", subject, "", refusal)
 
     def add_edge(self, edge: AddedEdge, deletions: Sequence[Removal]) -> None:
-        source, target = self._node_key(edge.source), self._node_key(edge.target)
-        subject, refusal = f"{self._name(source)} {edge.kind} {self._name(target)}", self._over_limit
+        source, target = self._find_node_key(edge.source), self._find_node_key(edge.target)
+        subject, refusal = f"{self._get_name(source)} {edge.kind} {self._get_name(target)}", self._over_limit
         if refusal is None and edge.label is not None and edge.label not in self._papers:
             refusal = f"{edge.label} is not a paper given"
         if refusal is None:
             self._delete_replaced(source, target, edge.kind, deletions)
-            self.graph, refusal, _ = self.graph.with_edge(self._new_edge(edge, source, target), self._step)
-        self._note("add", subject, strip_citations(edge.statement), refusal)
+            self.graph, refusal, _ = self.graph.add_edge(self._build_edge(edge, source, target), self._step)
+        self._record_edit("add", subject, strip_citations(edge.statement), refusal)
 
     def _delete_replaced(self, source: NodeKey, target: NodeKey, kind: EdgeKind, deletions: Sequence[Removal]) -> None:
         for removal in deletions:
@@ -110,29 +110,29 @@ class _Editing:
                 self.replaced.append(removal)
 
     def revise(self, revision: Revision) -> None:
-        refusal, subject = self._over_limit, self._subject(revision.label)
+        refusal, subject = self._over_limit, self._describe_subject(revision.label)
         name = None if revision.name is None else strip_citations(revision.name)
         text = None if revision.text is None else strip_citations(revision.text)
         if refusal is None and revision.label.startswith("E"):
-            self.graph, refusal, _ = self.graph.with_revised_edge(EdgeKey(revision.label), revision.kind, text)
+            self.graph, refusal, _ = self.graph.revise_edge(EdgeKey(revision.label), revision.kind, text)
         elif refusal is None:
-            self.graph, refusal, _ = self.graph.with_revised_node(NodeKey(revision.label), name, text)
-        self._note("revise", subject, strip_citations(revision.reason), refusal)
+            self.graph, refusal, _ = self.graph.revise_node(NodeKey(revision.label), name, text)
+        self._record_edit("revise", subject, strip_citations(revision.reason), refusal)
 
     def delete(self, removal: Removal) -> None:
-        subject = self._subject(removal.label)
+        subject = self._describe_subject(removal.label)
         if removal.label.startswith("E"):
-            self.graph, refusal, _ = self.graph.without_edge(EdgeKey(removal.label))
+            self.graph, refusal, _ = self.graph.delete_edge(EdgeKey(removal.label))
         else:
-            self.graph, refusal, _ = self.graph.without_node(NodeKey(removal.label))
-        self._note("delete", subject, strip_citations(removal.reason), refusal)
+            self.graph, refusal, _ = self.graph.delete_node(NodeKey(removal.label))
+        self._record_edit("delete", subject, strip_citations(removal.reason), refusal)
 
     @property
     def _over_limit(self) -> str | None:
         """Reason why further additions and revisions are refused; None below the limit."""
         return self._limit_message if len(self.edits) >= self._max_edits else None
 
-    def _new_edge(self, edge: AddedEdge, source: NodeKey, target: NodeKey) -> NewEdge:
+    def _build_edge(self, edge: AddedEdge, source: NodeKey, target: NodeKey) -> NewEdge:
         paper = self._papers.get(edge.label or "")
         quote = None if paper is None else check_quote(edge.quote, paper)
         if paper is None or quote is None or quote.objection == TITLE_ALONE:
@@ -147,21 +147,23 @@ class _Editing:
             paper.paper_id,
         )
 
-    def _node_key(self, label: str) -> NodeKey:
+    def _find_node_key(self, label: str) -> NodeKey:
         return self._added_nodes.get(label, NodeKey(label))
 
-    def _name(self, key: NodeKey) -> str:
+    def _get_name(self, key: NodeKey) -> str:
         node = self.graph.nodes.get(key)
         return key if node is None else f"“{_shorten(strip_citations(node.name), _NAME_CHARS)}”"
 
-    def _subject(self, label: str) -> str:
+    def _describe_subject(self, label: str) -> str:
         edge = self.graph.edges.get(EdgeKey(label))
         if edge is not None:
-            return f"{self._name(edge.source)} {edge.kind} {self._name(edge.target)}"
+            return f"{self._get_name(edge.source)} {edge.kind} {self._get_name(edge.target)}"
         node = self.graph.nodes.get(NodeKey(label))
         return label if node is None else f"{node.kind} “{strip_citations(node.name)}”"
 
-    def _note(self, action: Literal["add", "delete", "revise"], subject: str, reason: str, refusal: str | None) -> None:
+    def _record_edit(
+        self, action: Literal["add", "delete", "revise"], subject: str, reason: str, refusal: str | None
+    ) -> None:
         self.edits.append(
             GraphEdit(action=action, subject=_shorten(subject, _SUBJECT_CHARS), reason=reason, refusal_reason=refusal)
         )

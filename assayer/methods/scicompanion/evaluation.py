@@ -13,9 +13,9 @@ from assayer.methods.innoeval.schemas import Judgement
 from assayer.methods.points import PointWriter
 from assayer.methods.scicompanion.graph import IDEA_NODE, StateGraph
 from assayer.methods.scicompanion.options import OVERALL, SciCompanionOptions
-from assayer.methods.scicompanion.prompt_state import CompanionState, state_question
+from assayer.methods.scicompanion.prompt_state import CompanionState, build_state_question
 from assayer.methods.scicompanion.schemas import DimensionQuestion
-from assayer.methods.scicompanion.tasks import judging_task
+from assayer.methods.scicompanion.tasks import build_judging_task
 from assayer.models import Absent, Assessment, EvidenceEdge, Part, Point, Summary
 from assayer.run.concurrency import Failed, gather_settled
 
@@ -34,23 +34,23 @@ async def judge_dimensions(
 ) -> Evaluated:
     """Judge every dimension; points cite papers by markers. If the request for a dimension fails, its score is absent,
     with the reason. Raises errors that would affect every dimension."""
-    question = state_question(state, context.run, context.options, step=context.options.steps)
+    question = build_state_question(state, context.run, context.options, step=context.options.steps)
     state_fields = {name: getattr(question, name) for name in type(question).model_fields}
 
     async def judge_dimension(dimension: RubricDimension) -> Assessment:
         question = DimensionQuestion(**state_fields, dimension=dimension)
-        answer = await context.ask(judging_task(dimension), question)
+        answer = await context.ask(build_judging_task(dimension), question)
         return Assessment(
             name=strip_citations(dimension.title),
             statement=strip_citations(dimension.question),
-            score=dimension.to_score(answer.score, strip_citations(answer.rationale)),
+            score=dimension.build_score(answer.score, strip_citations(answer.rationale)),
             points=_build_points(answer, question, state.graph),
             readings=(),
         )
 
     outcomes = await gather_settled(dimensions, judge_dimension)
     context.run.keep_successes(outcomes, "dimension")
-    return _combine(
+    return _combine_assessments(
         dimensions,
         [
             _build_unscored_assessment(item, f"Not judged: {outcome.error.reason}.")
@@ -64,10 +64,10 @@ async def judge_dimensions(
 def build_unscored_evaluation(dimensions: Sequence[RubricDimension]) -> Evaluated:
     """Return all dimensions without scores, for use when no language model is configured."""
     reason = "no language model is configured."
-    return _combine(dimensions, [_build_unscored_assessment(dimension, reason) for dimension in dimensions])
+    return _combine_assessments(dimensions, [_build_unscored_assessment(dimension, reason) for dimension in dimensions])
 
 
-def _combine(dimensions: Sequence[RubricDimension], assessments: Sequence[Assessment]) -> Evaluated:
+def _combine_assessments(dimensions: Sequence[RubricDimension], assessments: Sequence[Assessment]) -> Evaluated:
     """Combine the assessments. The overall judgement provides the part's score and the points in the report's
     summary."""
     overall = assessments[[dimension.name for dimension in dimensions].index(OVERALL)]
@@ -77,10 +77,10 @@ def _combine(dimensions: Sequence[RubricDimension], assessments: Sequence[Assess
         name=EVALUATION,
         title="Evaluation",
         score=overall.score,
-        summary=_summary(points) if points else Absent(reason="no point was made."),
+        summary=_build_summary(points) if points else Absent(reason="no point was made."),
         assessments=tuple(assessments),
     )
-    return Evaluated(_summary(overall.points) if overall.points else _NO_POINTS, part)
+    return Evaluated(_build_summary(overall.points) if overall.points else _NO_POINTS, part)
 
 
 def _choose_leading_points(points: Iterable[Point]) -> list[Point]:
@@ -91,11 +91,13 @@ def _choose_leading_points(points: Iterable[Point]) -> list[Point]:
     return list(first.values())
 
 
-def _summary(points: Sequence[Point]) -> Summary:
-    def of(kind: str) -> tuple[Point, ...]:
+def _build_summary(points: Sequence[Point]) -> Summary:
+    def select_kind(kind: str) -> tuple[Point, ...]:
         return tuple(point for point in points if point.kind == kind)[:_MAX_POINTS]
 
-    return Summary(strengths=of("strength"), weaknesses=of("weakness"), suggestions=of("suggestion"))
+    return Summary(
+        strengths=select_kind("strength"), weaknesses=select_kind("weakness"), suggestions=select_kind("suggestion")
+    )
 
 
 def _build_unscored_assessment(dimension: RubricDimension, reason: str) -> Assessment:
@@ -114,7 +116,9 @@ def _build_points(answer: Judgement, question: DimensionQuestion, graph: StateGr
     papers = {paper.label: paper.paper_id for paper in question.papers}
     quotes = [quote for edge in graph.edges.values() for quote in _collect_given_quotes(edge, graph)]
     numbers = collect_numbers(f"{question.title}\n\n{question.idea}")
-    return PointWriter(papers, quotes, numbers, {paper.paper_id: paper for paper in question.papers}).all_points(answer)
+    return PointWriter(papers, quotes, numbers, {paper.paper_id: paper for paper in question.papers}).build_all_points(
+        answer
+    )
 
 
 def _collect_given_quotes(edge: EvidenceEdge, graph: StateGraph) -> list[GivenQuote]:

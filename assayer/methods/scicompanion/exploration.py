@@ -11,7 +11,7 @@ from assayer.methods.scicompanion.base_graph import add_contents
 from assayer.methods.scicompanion.editing import apply_edits
 from assayer.methods.scicompanion.graph import StateGraph
 from assayer.methods.scicompanion.options import SciCompanionOptions
-from assayer.methods.scicompanion.prompt_state import CompanionState, state_question
+from assayer.methods.scicompanion.prompt_state import CompanionState, build_state_question
 from assayer.methods.scicompanion.retrieval import Retrieved, retrieve
 from assayer.methods.scicompanion.schemas import GraphCompletion, NextQueries, StateQuestion
 from assayer.methods.scicompanion.tasks import COMPLETION, QUERIES, STEP, TRACE
@@ -41,29 +41,33 @@ class Exploration:
         """Run the exploration. Without a language model, run a single search with the idea's own words. If a step's LLM
         requests fail, that step is the last. Raises LiteratureError if the corpus fails, and errors that would affect
         every later request."""
-        queries = await self._first_queries(state)
+        queries = await self._ask_first_queries(state)
         for step in range(1, self._options.steps + 1):
             queries = _keep_new_queries(queries, state.asked, self._options.queries)
             if not queries:
                 break
-            state, queries = await self._step(state, queries, step)
+            state, queries = await self._run_step(state, queries, step)
             self._run.report_progress("scicompanion", step, self._options.steps + 1)
         return state
 
-    async def _first_queries(self, state: CompanionState) -> tuple[str, ...]:
+    async def _ask_first_queries(self, state: CompanionState) -> tuple[str, ...]:
         if not self._context.has_model:
-            return idea_queries(state.idea, self._options.queries)
-        question = state_question(state, self._run, self._options, step=0)
+            return build_idea_queries(state.idea, self._options.queries)
+        question = build_state_question(state, self._run, self._options, step=0)
         answer = await self._context.try_to_ask(QUERIES, question, "queries")
-        return idea_queries(state.idea, self._options.queries) if isinstance(answer, Failed) else tuple(answer.queries)
+        return (
+            build_idea_queries(state.idea, self._options.queries)
+            if isinstance(answer, Failed)
+            else tuple(answer.queries)
+        )
 
-    async def _step(
+    async def _run_step(
         self, state: CompanionState, queries: tuple[str, ...], step: int
     ) -> tuple[CompanionState, tuple[str, ...]]:
         retrieval = await retrieve(queries, state.graph, state.found, self._library, self._options, step)
-        graph = await self._with_contents(retrieval, step)
+        graph = await self._add_contents(retrieval, step)
         state = replace(state, graph=graph, found=retrieval.found, asked=(*state.asked, *queries))
-        state = replace(state, history=state.history.with_graph(state.graph))
+        state = replace(state, history=state.history.add_graph(state.graph))
         if not self._context.has_model:
             return _add_step(state, queries, step, retrieval, (), WITHOUT_LLM), ()
         result = await catch_failure(self._run_calls(state, step, retrieval.new))
@@ -72,14 +76,14 @@ class Exploration:
             return _add_step(state, queries, step, retrieval, (), f"{result.error.reason}."), ()
         return _add_step(result.state, queries, step, retrieval, result.edits, None), result.queries
 
-    async def _with_contents(self, retrieval: Retrieved, step: int) -> StateGraph:
+    async def _add_contents(self, retrieval: Retrieved, step: int) -> StateGraph:
         """Return the graph, with what the corpus graph knows about its papers added."""
         contents = await self._library.contents(list(retrieval.graph.papers))
         return add_contents(retrieval.graph, contents, retrieval.new, self._options, step)
 
     async def _run_calls(self, state: CompanionState, step: int, new_papers: frozenset[PaperId]) -> _StepResult:
         """Run one step's LLM requests. Raises LlmError or BudgetExhausted if one of them fails."""
-        question = state_question(state, self._run, self._options, step, new_papers)
+        question = build_state_question(state, self._run, self._options, step, new_papers)
         if self._options.asked == "apart":
             return await self._run_separate_calls(state, step, question, new_papers)
         answer = await self._context.ask(STEP, question)
@@ -91,11 +95,11 @@ class Exploration:
     ) -> _StepResult:
         context, run, options = self._context, self._run, self._options
         state, edits = await self._apply_answer(state, await context.ask(COMPLETION, question), question, step)
-        next_question = state_question(state, run, options, step, new_papers)
+        next_question = build_state_question(state, run, options, step, new_papers)
         state = _add_trace(state, (await context.ask(TRACE, next_question)).trace, next_question, step)
         if step == options.steps:
             return _StepResult(state, edits, ())
-        answer: NextQueries = await context.ask(QUERIES, state_question(state, run, options, step, new_papers))
+        answer: NextQueries = await context.ask(QUERIES, build_state_question(state, run, options, step, new_papers))
         return _StepResult(state, edits, tuple(answer.queries))
 
     async def _apply_answer(
@@ -111,10 +115,10 @@ class Exploration:
             options.edits,
             step,
         )
-        return replace(state, graph=graph, history=state.history.with_graph(graph)), edits
+        return replace(state, graph=graph, history=state.history.add_graph(graph)), edits
 
 
-def idea_queries(idea: Idea, limit: int) -> tuple[str, ...]:
+def build_idea_queries(idea: Idea, limit: int) -> tuple[str, ...]:
     """Return up to `limit` queries: the idea's title and the beginnings of its paragraphs."""
     paragraphs = (" ".join(part.split()) for section in idea.sections for part in section.text.split("\n\n"))
     long_enough = (paragraph[:_QUERY_CHARS] for paragraph in paragraphs if len(paragraph.split()) >= _MIN_WORDS)
@@ -131,7 +135,7 @@ def _add_trace(state: CompanionState, trace: str, question: StateQuestion, step:
     text = replace_labels_with_markers(
         " ".join(trace.split()), {paper.label: paper.paper_id for paper in question.papers}
     )
-    return replace(state, notebook=state.notebook.with_entry(step, text))
+    return replace(state, notebook=state.notebook.add_entry(step, text))
 
 
 def _add_step(
@@ -148,7 +152,7 @@ def _add_step(
         papers_found=retrieval.brought,
         papers_added=len(retrieval.new),
         edits=edits,
-        notebook_entry=state.notebook.text_of(step),
+        notebook_entry=state.notebook.get_text(step),
         failure_reason=failure,
         nodes=tuple(state.graph.nodes),
         edges=tuple(state.graph.edges),

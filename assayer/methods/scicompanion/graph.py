@@ -88,7 +88,7 @@ class StateGraph:
         """Each node's first paper record."""
         return {node: paper for paper, node in reversed(self.papers.items())}
 
-    def edges_of(self, node: NodeKey) -> tuple[EvidenceEdge, ...]:
+    def list_edges(self, node: NodeKey) -> tuple[EvidenceEdge, ...]:
         return tuple(edge for edge in self.edges.values() if node in (edge.source, edge.target))
 
     def was_deleted(self, kind: NodeKind, name: str) -> bool:
@@ -96,7 +96,7 @@ class StateGraph:
 
     # Additions from searches
 
-    def with_paper(self, paper: PaperId, title: str, step: int) -> Changed:
+    def add_paper(self, paper: PaperId, title: str, step: int) -> Changed:
         """Add a paper, unless it was deleted before. If the graph has a node with its id or title, it is merged into
         that node."""
         if paper in self.pruned:
@@ -104,14 +104,14 @@ class StateGraph:
         known_node = self.papers.get(paper) or self._names.get(("paper", normalise_name(title)))
         if known_node is not None:
             return Changed(replace(self, papers={**self.papers, paper: known_node}), None, known_node)
-        change = self._with_node("paper", title, "", step)
+        change = self._insert_node("paper", title, "", step)
         if change.node is None:
             return change
         return change._replace(graph=replace(change.graph, papers={**self.papers, paper: change.node}))
 
     # Proposed changes
 
-    def with_node(self, kind: NodeKind, name: str, note: str, step: int, same_node: NodeKey | None = None) -> Changed:
+    def add_node(self, kind: NodeKind, name: str, note: str, step: int, same_node: NodeKey | None = None) -> Changed:
         """Add a node, or merge it into an existing one of the same kind: the node with the same normalised name, or
         else `same_node`, a node judged to have the same meaning."""
         if kind not in _CONTENTS:
@@ -126,9 +126,9 @@ class StateGraph:
                 None,
                 known_node,
             )
-        return self._with_node(kind, name, note, step)
+        return self._insert_node(kind, name, note, step)
 
-    def with_edge(self, new_edge: NewEdge, step: int) -> Changed:
+    def add_edge(self, new_edge: NewEdge, step: int) -> Changed:
         fault = self._find_fault(new_edge)
         if fault is not None:
             return Changed(self, fault)
@@ -147,7 +147,7 @@ class StateGraph:
         graph = replace(self, edges={**self.edges, key: edge}, evidence=evidence, given_edges=self.given_edges + 1)
         return Changed(graph)
 
-    def without_node(self, key: NodeKey) -> Changed:
+    def delete_node(self, key: NodeKey) -> Changed:
         """Return the graph without a node and its edges, or the reason why the node cannot be deleted. A deleted paper
         is not added again."""
         if key == IDEA_NODE:
@@ -168,7 +168,7 @@ class StateGraph:
             )
         )
 
-    def without_edge(self, key: EdgeKey) -> Changed:
+    def delete_edge(self, key: EdgeKey) -> Changed:
         if key not in self.edges:
             return Changed(self, f"there is no edge {key}")
         if self.edges[key].kind in RECORDED_KINDS:
@@ -177,7 +177,7 @@ class StateGraph:
         evidence = {item: paper for item, paper in self.evidence.items() if item != key}
         return Changed(replace(self, edges=edges, evidence=evidence))
 
-    def with_revised_node(self, key: NodeKey, name: str | None, note: str | None) -> Changed:
+    def revise_node(self, key: NodeKey, name: str | None, note: str | None) -> Changed:
         """Revise a node. The titles of papers and of the idea are fixed records; only the notes on them can be
         revised."""
         node = self.nodes.get(key)
@@ -197,7 +197,7 @@ class StateGraph:
             return Changed(self, "nothing would change")
         return Changed(self._replace_node(revised_node), None, key)
 
-    def with_revised_edge(self, key: EdgeKey, kind: EdgeKind | None, statement: str | None) -> Changed:
+    def revise_edge(self, key: EdgeKey, kind: EdgeKind | None, statement: str | None) -> Changed:
         """Revise an edge. Edges that come from records cannot be revised."""
         edge = self.edges.get(key)
         if edge is None:
@@ -243,7 +243,7 @@ class StateGraph:
         }
         return next((fault for fault, holds in faults.items() if holds), None)
 
-    def _with_node(self, kind: NodeKind, name: str, note: str, step: int) -> Changed:
+    def _insert_node(self, kind: NodeKind, name: str, note: str, step: int) -> Changed:
         if len(self.nodes) >= self.most_nodes:
             return Changed(self, f"the graph is full: it holds {self.most_nodes} nodes")
         key = NodeKey(f"N{self.given_nodes + 1}")
@@ -254,10 +254,10 @@ class StateGraph:
         return replace(self, nodes={**self.nodes, node.key: node})
 
 
-def empty_graph(title: str, most_nodes: int = 120, most_edges: int = 300) -> StateGraph:
+def build_empty_graph(title: str, max_nodes: int = 120, max_edges: int = 300) -> StateGraph:
     """Return a graph that contains only the idea."""
     idea = EvidenceNode(key=IDEA_NODE, kind="idea", name=title, step=0)
-    return StateGraph({IDEA_NODE: idea}, {}, {}, {}, most_nodes=most_nodes, most_edges=most_edges)
+    return StateGraph({IDEA_NODE: idea}, {}, {}, {}, most_nodes=max_nodes, most_edges=max_edges)
 
 
 def _get_ends(edge: EvidenceEdge | NewEdge) -> tuple[NodeKey, NodeKey, EdgeKind]:

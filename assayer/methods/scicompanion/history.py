@@ -25,7 +25,7 @@ class GraphHistory(NamedTuple):
     papers: Mapping[NodeKey, PaperId] = {}
     evidence: Mapping[EdgeKey, PaperId] = {}
 
-    def with_graph(self, graph: StateGraph) -> "GraphHistory":
+    def add_graph(self, graph: StateGraph) -> "GraphHistory":
         """Return the history with this graph added: its nodes and edges replace their earlier versions."""
         return GraphHistory(
             {**self.nodes, **graph.nodes},
@@ -34,7 +34,7 @@ class GraphHistory(NamedTuple):
             {**self.evidence, **graph.evidence},
         )
 
-    def record(self, steps: Sequence[GraphStep], recommendations: Sequence[RecommendedReference]) -> GraphRecord:
+    def build_record(self, steps: Sequence[GraphStep], recommendations: Sequence[RecommendedReference]) -> GraphRecord:
         """Return the record for the report, with papers as markers. Items that were added and deleted within a single
         step appear only among its edits."""
         kept_nodes = {key for step in steps for key in step.nodes}

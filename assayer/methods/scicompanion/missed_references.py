@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from assayer.citing.labels import parse_marker
 from assayer.literature.library import Library
-from assayer.methods.scicompanion.exploration import idea_queries
-from assayer.methods.scicompanion.graph import empty_graph
+from assayer.methods.scicompanion.exploration import build_idea_queries
+from assayer.methods.scicompanion.graph import build_empty_graph
 from assayer.methods.scicompanion.options import SciCompanionOptions
 from assayer.methods.scicompanion.retrieval import FoundPapers, rank_recommended_references, retrieve
 from assayer.methods.scicompanion.walk import StepKind
@@ -56,8 +56,8 @@ async def find_missed_references(
     run = Run(id=EvaluationId("references"), cutoff=cutoff, clock=clock, progress=NoProgress())
     library = Library(literature, _NoFullTexts(), run, idea)
     fit = await library.fit(idea.text)
-    graph = empty_graph(idea.title, options.nodes, options.edges)
-    queries = idea_queries(idea, options.queries)
+    graph = build_empty_graph(idea.title, options.nodes, options.edges)
+    queries = build_idea_queries(idea, options.queries)
     found_papers = (await retrieve(queries, graph, FoundPapers(), library, options, step=1)).found
     recommendations = rank_recommended_references(idea, graph, found_papers, options.recommended, known_papers)
     papers = await library.add_retractions([found_papers.papers[parse_marker(item.label)] for item in recommendations])

@@ -20,10 +20,10 @@ class Notebook(NamedTuple):
 
     entries: tuple[NotebookEntry, ...] = ()
 
-    def with_entry(self, step: int, text: str) -> "Notebook":
+    def add_entry(self, step: int, text: str) -> "Notebook":
         return Notebook((*self.entries, NotebookEntry(step, text))) if text else self
 
-    def text_of(self, step: int) -> str:
+    def get_text(self, step: int) -> str:
         """Return a step's text, or an empty string if it has none."""
         return next((entry.text for entry in self.entries if entry.step == step), "")
 
@@ -33,7 +33,7 @@ class Notebook(NamedTuple):
         shown_entries: list[NotebookEntry] = []
         remaining_chars = chars
         for entry in reversed(self.entries):
-            text = MARKER.sub(lambda match: _label(labels.get(parse_marker(match[1]))), entry.text)
+            text = MARKER.sub(lambda match: _format_label(labels.get(parse_marker(match[1]))), entry.text)
             remaining_chars -= len(text)
             if remaining_chars < 0 and shown_entries:
                 break
@@ -41,5 +41,5 @@ class Notebook(NamedTuple):
         return tuple(reversed(shown_entries))
 
 
-def _label(label: str | None) -> str:
+def _format_label(label: str | None) -> str:
     return _DELETED if label is None else f"[{label}]"

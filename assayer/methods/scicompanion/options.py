@@ -52,7 +52,7 @@ class SciCompanionOptions(Frozen):
     idea_chars: int = Field(default=20_000, ge=1_000)
     """Maximum number of an idea's characters in prompts. Longer ideas are cut, and the report says so."""
 
-    def rubric(self) -> tuple[RubricDimension, ...]:
+    def load_rubric(self) -> tuple[RubricDimension, ...]:
         """Return the dimensions. One of them is named `overall`: its score is the report's, and its points lead the
         report. Raises InputError if there is none, or if the file is invalid."""
         dimensions = resolve_dimensions(self.dimensions, "assayer.methods.scicompanion")

@@ -7,7 +7,7 @@ from assayer.citing.labels import parse_marker
 from assayer.evaluation_context import EvaluationContext
 from assayer.methods.scicompanion.evaluation import build_unscored_evaluation, judge_dimensions
 from assayer.methods.scicompanion.exploration import Exploration
-from assayer.methods.scicompanion.graph import empty_graph
+from assayer.methods.scicompanion.graph import build_empty_graph
 from assayer.methods.scicompanion.history import GraphHistory
 from assayer.methods.scicompanion.options import METHOD, SciCompanionOptions
 from assayer.methods.scicompanion.prompt_state import CompanionState
@@ -21,7 +21,7 @@ async def evaluate(context: EvaluationContext[SciCompanionOptions]) -> Evaluatio
     no score. Raises InputError if the file of dimensions is invalid, LiteratureError if the corpus fails, and errors
     that would affect every later LLM request."""
     idea, library, run, options = context.idea, context.library, context.run, context.options
-    dimensions = options.rubric()
+    dimensions = options.load_rubric()
     run.report_progress(METHOD, 0, options.steps + 1)
     fit = await library.fit(idea.text)
     state = await explore_literature(context, fit.level)
@@ -42,8 +42,8 @@ async def evaluate(context: EvaluationContext[SciCompanionOptions]) -> Evaluatio
         parts=(evaluation.part,),
         corpus_fit=fit,
         papers=papers,
-        notices=_notices(state),
-        graph=state.history.record(state.steps, recommendations),
+        notices=_list_notices(state),
+        graph=state.history.build_record(state.steps, recommendations),
     )
     return await assemble_report(METHOD, context, findings)
 
@@ -52,12 +52,12 @@ async def explore_literature(context: EvaluationContext[SciCompanionOptions], fi
     """Explore the literature, and return the graph and notebook after the last step. Raises LiteratureError if the
     corpus fails, and errors that would affect every later LLM request."""
     options = context.options
-    graph = empty_graph(context.idea.title, options.nodes, options.edges)
-    state = CompanionState(context.idea, context.text, fit, graph, history=GraphHistory().with_graph(graph))
+    graph = build_empty_graph(context.idea.title, options.nodes, options.edges)
+    state = CompanionState(context.idea, context.text, fit, graph, history=GraphHistory().add_graph(graph))
     return await Exploration(context).explore(state)
 
 
-def _notices(state: CompanionState) -> tuple[Notice, ...]:
+def _list_notices(state: CompanionState) -> tuple[Notice, ...]:
     if not state.found.papers:
         text = "No search found any paper, so the graph contains only what the idea itself states."
         return (Notice(kind="graph", text=text),)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from assayer.citing.labels import strip_citations
 from assayer.methods.innoeval.prompt_evidence import clean_text, join_lines
-from assayer.methods.scholareval.paper_evidence import title_line
+from assayer.methods.scholareval.paper_evidence import format_title
 from assayer.methods.scicompanion.graph import StateGraph
 from assayer.methods.scicompanion.history import GraphHistory
 from assayer.methods.scicompanion.notebook import Notebook
@@ -38,10 +38,10 @@ class CompanionState:
     @property
     def labels(self) -> dict[PaperId, str]:
         """The label of every record in the graph; two records of the same paper share one label."""
-        return {paper: _paper_label(node) for paper, node in self.graph.papers.items()}
+        return {paper: _label_paper(node) for paper, node in self.graph.papers.items()}
 
 
-def state_question(
+def build_state_question(
     state: CompanionState,
     run: Run,
     options: SciCompanionOptions,
@@ -50,7 +50,7 @@ def state_question(
 ) -> StateQuestion:
     graph = state.graph
     sources = {edge: graph.papers[paper] for edge, paper in graph.evidence.items() if paper in graph.papers}
-    labels = {edge: _paper_label(node) for edge, node in sources.items()}
+    labels = {edge: _label_paper(node) for edge, node in sources.items()}
     notebook_entries = state.notebook.fit_entries(state.labels, _NOTEBOOK_CHARS)
     return StateQuestion(
         title=state.idea.title,
@@ -86,7 +86,7 @@ def state_question(
     )
 
 
-def _paper_label(node: NodeKey) -> str:
+def _label_paper(node: NodeKey) -> str:
     return f"P{node[1:]}"
 
 
@@ -99,12 +99,12 @@ def _show_papers(state: CompanionState, run: Run, chars: int, new_papers: frozen
         run.journal.read.add(paper.id)
         graph_papers.append(
             GraphPaper(
-                label=_paper_label(key),
+                label=_label_paper(key),
                 paper_id=paper.id,
-                title=title_line(paper),
+                title=format_title(paper),
                 year=paper.year,
                 text=mark_cut(
-                    clean_text(paper.abstract, paper, run, _chars_to_show(paper.abstract, chars)), paper.abstract
+                    clean_text(paper.abstract, paper, run, _limit_abstract_chars(paper.abstract, chars)), paper.abstract
                 ),
                 new=paper.id in new_papers,
             )
@@ -112,7 +112,7 @@ def _show_papers(state: CompanionState, run: Run, chars: int, new_papers: frozen
     return tuple(graph_papers)
 
 
-def _chars_to_show(abstract: str, chars: int) -> int:
+def _limit_abstract_chars(abstract: str, chars: int) -> int:
     """Return how many characters of an abstract to show. An abstract only slightly longer than `chars` is shown in
     full: cutting a few words would lose its findings."""
     return len(abstract) if len(abstract) <= _MAX_OVERRUN * chars else chars
@@ -129,7 +129,7 @@ def _describe_query(query: str, state: CompanionState) -> AskedQuery:
     paper_nodes = (
         key for key, item in state.graph.paper_of_node.items() if _was_found_by(reasons.get(item, ()), query)
     )
-    return AskedQuery(query=query, brought=tuple(_paper_label(key) for key in paper_nodes))
+    return AskedQuery(query=query, brought=tuple(_label_paper(key) for key in paper_nodes))
 
 
 def _was_found_by(reasons: tuple[SearchPath, ...], query: str) -> bool:

@@ -9,7 +9,7 @@ from assayer.literature.library import Library
 from assayer.methods.scicompanion.base_graph import BY_CORPUS
 from assayer.methods.scicompanion.graph import IDEA_NODE, NewEdge, StateGraph
 from assayer.methods.scicompanion.options import SciCompanionOptions
-from assayer.methods.scicompanion.walk import Found, Step, walk
+from assayer.methods.scicompanion.walk import Found, Step, walk_citations
 from assayer.models import Idea, NodeKey, Paper, PaperId, RecommendedReference, SearchPath
 from assayer.text.names import normalise_name
 
@@ -32,12 +32,12 @@ class FoundPapers(NamedTuple):
     scores: Mapping[PaperId, float] = {}
     reasons: Mapping[PaperId, tuple[SearchPath, ...]] = {}
 
-    def with_found(self, found_papers: Sequence[Found], step: int) -> "FoundPapers":
+    def add_found(self, found_papers: Sequence[Found], step: int) -> "FoundPapers":
         papers, scores, reasons = dict(self.papers), dict(self.scores), dict(self.reasons)
         for rank, item in enumerate(found_papers, start=1):
             papers.setdefault(item.paper.id, item.paper)
             scores[item.paper.id] = scores.get(item.paper.id, 0.0) + 1 / (_RANK_CONSTANT + rank)
-            new_reasons = (_reason(step_taken, step) for step_taken in item.why)
+            new_reasons = (_build_search_path(step_taken, step) for step_taken in item.why)
             reasons[item.paper.id] = tuple(dict.fromkeys((*reasons.get(item.paper.id, ()), *new_reasons)))
         return FoundPapers(papers, scores, reasons)
 
@@ -61,14 +61,14 @@ async def retrieve(
 ) -> Retrieved:
     """Run the queries, follow citations, and merge the papers into the graph. Raises LiteratureError if the source
     fails."""
-    walk_results = await walk(queries, library.admitted, options, exclude=graph.pruned)
-    found_papers = found_papers.with_found(walk_results, step)
+    walk_results = await walk_citations(queries, library.admitted, options, exclude=graph.pruned)
+    found_papers = found_papers.add_found(walk_results, step)
     new_papers: list[PaperId] = []
     for item in walk_results:
         if len(new_papers) >= options.papers_a_step:
             break
         node_count = len(graph.nodes)
-        graph = graph.with_paper(item.paper.id, " ".join(item.paper.title.split()), step).graph
+        graph = graph.add_paper(item.paper.id, " ".join(item.paper.title.split()), step).graph
         new_papers += [item.paper.id] if len(graph.nodes) > node_count else []
     graph = await _add_edges(graph, found_papers, walk_results, library, step)
     return Retrieved(graph, found_papers, len(walk_results), frozenset(new_papers))
@@ -80,24 +80,28 @@ async def _add_edges(
     """Return the graph with edges added: first from its papers' reference lists, then from the citations that were
     followed."""
     references = await library.references(list(graph.papers), _REFERENCES) if graph.papers else {}
-    edges = [_record_edge(graph, item, "cites", paper.id) for item, papers in references.items() for paper in papers]
-    edges += [_edge_of_step(graph, item.paper.id, step_taken) for item in walk_results for step_taken in item.why]
-    years = publication_years(graph, found_papers)
+    edges = [
+        _build_record_edge(graph, item, "cites", paper.id) for item, papers in references.items() for paper in papers
+    ]
+    edges += [_build_step_edge(graph, item.paper.id, step_taken) for item in walk_results for step_taken in item.why]
+    years = map_publication_years(graph, found_papers)
     for edge in edges:
-        if edge is not None and not comes_too_early(edge, years):
-            graph = graph.with_edge(edge, step).graph
+        if edge is not None and not is_too_early(edge, years):
+            graph = graph.add_edge(edge, step).graph
     return graph
 
 
-def _edge_of_step(graph: StateGraph, paper: PaperId, step_taken: Step) -> NewEdge | None:
+def _build_step_edge(graph: StateGraph, paper: PaperId, step_taken: Step) -> NewEdge | None:
     if step_taken.from_paper is None:
         return None
     if step_taken.kind == "citing":
-        return _record_edge(graph, paper, "cites", step_taken.from_paper)
-    return _record_edge(graph, step_taken.from_paper, "cites" if step_taken.kind == "reference" else "co_cited", paper)
+        return _build_record_edge(graph, paper, "cites", step_taken.from_paper)
+    return _build_record_edge(
+        graph, step_taken.from_paper, "cites" if step_taken.kind == "reference" else "co_cited", paper
+    )
 
 
-def _record_edge(
+def _build_record_edge(
     graph: StateGraph, source: PaperId, kind: Literal["cites", "co_cited"], target: PaperId
 ) -> NewEdge | None:
     if source not in graph.papers or target not in graph.papers:
@@ -105,7 +109,7 @@ def _record_edge(
     return NewEdge(graph.papers[source], graph.papers[target], kind, "record")
 
 
-def publication_years(graph: StateGraph, found_papers: FoundPapers) -> dict[NodeKey, int]:
+def map_publication_years(graph: StateGraph, found_papers: FoundPapers) -> dict[NodeKey, int]:
     """Return the publication years of the dated papers in the graph."""
     return {
         graph.papers[item]: paper.publication_date.year
@@ -114,14 +118,14 @@ def publication_years(graph: StateGraph, found_papers: FoundPapers) -> dict[Node
     }
 
 
-def comes_too_early(edge: NewEdge, years: Mapping[NodeKey, int]) -> bool:
+def is_too_early(edge: NewEdge, years: Mapping[NodeKey, int]) -> bool:
     """Return whether a citation edge points to a paper published more than `_MAX_REPRINT_YEARS` years after the citing
     one. Such a record is wrong; a smaller gap may be due to a reprint."""
     source, target = years.get(edge.source), years.get(edge.target)
     return edge.kind == "cites" and source is not None and target is not None and target > source + _MAX_REPRINT_YEARS
 
 
-def _reason(step_taken: Step, step: int) -> SearchPath:
+def _build_search_path(step_taken: Step, step: int) -> SearchPath:
     label = None if step_taken.from_paper is None else build_marker(step_taken.from_paper)
     return SearchPath(
         step=step,
@@ -143,10 +147,10 @@ def rank_recommended_references(
     left_out = graph.pruned | set(known_papers)
     linked_papers = _find_linked_papers(graph)
 
-    def order(paper: PaperId) -> tuple[bool, bool, float]:
+    def compute_sort_key(paper: PaperId) -> tuple[bool, bool, float]:
         return paper not in linked_papers, paper not in graph.papers, -found_papers.scores[paper]
 
-    for paper in sorted(found_papers.scores, key=order):
+    for paper in sorted(found_papers.scores, key=compute_sort_key):
         title = normalise_name(found_papers.papers[paper].title)
         if paper in left_out or (len(title.split()) >= _MIN_TITLE_WORDS and f" {title} " in text):
             continue
@@ -156,7 +160,7 @@ def rank_recommended_references(
             label=build_marker(paper),
             rank=rank,
             search_paths=found_papers.reasons[paper],
-            edges=tuple(edge.key for edge in graph.edges_of(graph.papers[paper])) if paper in graph.papers else (),
+            edges=tuple(edge.key for edge in graph.list_edges(graph.papers[paper])) if paper in graph.papers else (),
         )
         for rank, paper in enumerate(list(titles.values())[:limit], start=1)
     )

@@ -5,7 +5,7 @@ from functools import cache
 
 from assayer.llm import Task
 from assayer.methods.innoeval.dimensions import RubricDimension
-from assayer.methods.innoeval.schemas import Judgement, judgement_with_scores
+from assayer.methods.innoeval.schemas import Judgement, build_judgement_schema
 from assayer.methods.innoeval.tasks import check_judgement
 from assayer.methods.scicompanion.schemas import (
     DimensionQuestion,
@@ -50,10 +50,10 @@ JUDGING = Task[DimensionQuestion, Judgement](
 
 
 @cache
-def judging_task(dimension: RubricDimension) -> Task[DimensionQuestion, Judgement]:
+def build_judging_task(dimension: RubricDimension) -> Task[DimensionQuestion, Judgement]:
     """Return the judging task for a dimension, with scores restricted to its rubric. All dimensions share one task
     name."""
-    return replace(JUDGING, output=judgement_with_scores(dimension.scores))
+    return replace(JUDGING, output=build_judgement_schema(dimension.scores))
 
 
 ALL = (QUERIES, STEP, COMPLETION, TRACE, JUDGING)

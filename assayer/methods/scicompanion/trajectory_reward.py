@@ -67,7 +67,7 @@ class TrajectoryReward(Frozen):
     """The graph's structure, from 0 to 1."""
 
 
-def trajectory_reward(
+def compute_trajectory_reward(
     graph: StateGraph,
     assessments: Sequence[Assessment],
     dimensions: Sequence[RubricDimension],
@@ -77,8 +77,8 @@ def trajectory_reward(
     """Return a trajectory's reward. Absent if a dimension was not scored and the weights define no reward for that
     case: a missing score is not a low score. `known_scores` holds at least one score by dimension name; `assessments`
     is in the order of the dimensions."""
-    accuracy = score_accuracy(assessments, dimensions, known_scores)
-    structure = graph_structure(graph, weights.enough_quotes).mean
+    accuracy = measure_score_accuracy(assessments, dimensions, known_scores)
+    structure = measure_graph_structure(graph, weights.enough_quotes).mean
     if isinstance(accuracy, Absent):
         if weights.unusable is None:
             return accuracy
@@ -88,7 +88,7 @@ def trajectory_reward(
     )
 
 
-def score_accuracy(
+def measure_score_accuracy(
     assessments: Sequence[Assessment], dimensions: Sequence[RubricDimension], known_scores: Mapping[str, float]
 ) -> float | Absent:
     squares: list[float] = []
@@ -102,7 +102,7 @@ def score_accuracy(
     return 1 - sqrt(sum(squares) / len(squares)) if squares else Absent(reason="no reference score is known for it.")
 
 
-def graph_structure(graph: StateGraph, enough_quotes: int) -> GraphStructure:
+def measure_graph_structure(graph: StateGraph, enough_quotes: int) -> GraphStructure:
     stated_edges = [edge for edge in graph.edges.values() if edge.basis != "record"]
     proposed_edges = [item for item in stated_edges if item.statement != BY_CORPUS]
     quoted_count = sum(item.basis == "quoted" for item in proposed_edges)

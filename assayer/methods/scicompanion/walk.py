@@ -15,9 +15,9 @@ from assayer.methods.scicompanion.walk_scoring import (
     CosineRange,
     Mass,
     choose_heaviest,
+    compute_ranking_scores,
+    compute_start_mass,
     move_mass,
-    ranking_scores,
-    start_mass,
     sum_over_hops,
 )
 from assayer.models import Paper, PaperId
@@ -91,17 +91,17 @@ class _Neighbourhood:
     def _record_steps(self, paper: PaperId) -> None:
         origin = next((step.from_paper for step in self.steps[paper] if step.kind == "citing"), None)
         for item in self.cited[paper]:
-            self._add(item, Step("reference", paper) if origin is None else Step("co-cited", origin))
+            self._add_step(item, Step("reference", paper) if origin is None else Step("co-cited", origin))
         for item in self.citing[paper]:
-            self._add(item, Step("citing", paper))
+            self._add_step(item, Step("citing", paper))
 
-    def _add(self, paper: PaperId, step: Step) -> None:
+    def _add_step(self, paper: PaperId, step: Step) -> None:
         known_steps = self.steps[paper]
         if len(known_steps) < _MAX_REASONS and step not in known_steps and step.from_paper != paper:
             known_steps.append(step)
 
 
-async def walk(
+async def walk_citations(
     queries: Sequence[str],
     literature: AdmittedLiterature,
     options: SciCompanionOptions,
@@ -119,9 +119,9 @@ async def walk(
         for hit in seed_hits:
             if hit.similarity > max((cosine.get(hit.paper.id, -1.0) for cosine in cosines[:-1]), default=-1.0):
                 neighbourhood.steps[hit.paper.id] = [Step("dense", None, query)]
-    mass = await _mass(start_mass(cosines), neighbourhood, options.hops)
+    mass = await _spread_mass(compute_start_mass(cosines), neighbourhood, options.hops)
     nearness = await _measure_nearness(queries, cosines, choose_heaviest(mass, _MAX_COMPARED), literature)
-    return await _fetch_best(ranking_scores(nearness, mass), neighbourhood, options.found)
+    return await _fetch_best(compute_ranking_scores(nearness, mass), neighbourhood, options.found)
 
 
 async def _fetch_best(scores: Mass, neighbourhood: _Neighbourhood, limit: int) -> list[Found]:
@@ -133,7 +133,7 @@ async def _fetch_best(scores: Mass, neighbourhood: _Neighbourhood, limit: int) -
     return [Found(neighbourhood.papers[item], scores[item], tuple(neighbourhood.steps[item])) for item in best]
 
 
-async def _mass(start: Mass, neighbourhood: _Neighbourhood, steps: int) -> Mass:
+async def _spread_mass(start: Mass, neighbourhood: _Neighbourhood, steps: int) -> Mass:
     """Return the mass that reached each paper, summed over all hops."""
     hops: list[Mass] = []
     mass = start
@@ -156,15 +156,15 @@ async def _measure_nearness(
     returned are reused."""
     candidates = list(dict.fromkeys([*(item for cosines in cosines_by_query for item in cosines), *reached_papers]))
 
-    async def measure(query: str, known_cosines: Mapping[PaperId, float]) -> dict[PaperId, float]:
-        scale = CosineRange.spanning(known_cosines.values())
+    async def measure_query(query: str, known_cosines: Mapping[PaperId, float]) -> dict[PaperId, float]:
+        scale = CosineRange.from_cosines(known_cosines.values())
         other_cosines = await literature.similarity(
             query, [candidate for candidate in candidates if candidate not in known_cosines]
         )
-        return {paper: scale.nearness(cosine) for paper, cosine in {**other_cosines, **known_cosines}.items()}
+        return {paper: scale.compute_nearness(cosine) for paper, cosine in {**other_cosines, **known_cosines}.items()}
 
     nearness_by_query = await gather_all(
-        [measure(query, known_cosines) for query, known_cosines in zip(queries, cosines_by_query, strict=True)]
+        [measure_query(query, known_cosines) for query, known_cosines in zip(queries, cosines_by_query, strict=True)]
     )
     measured_papers = [paper for paper in candidates if any(paper in item for item in nearness_by_query)]
     return {paper: max(item[paper] for item in nearness_by_query if paper in item) for paper in measured_papers}

@@ -31,21 +31,21 @@ class CosineRange(NamedTuple):
     nearest: float
 
     @classmethod
-    def spanning(cls, cosines: Collection[float]) -> "CosineRange":
+    def from_cosines(cls, cosines: Collection[float]) -> "CosineRange":
         return cls(min(cosines, default=0.0), max(cosines, default=0.0))
 
-    def nearness(self, cosine: float) -> float:
+    def compute_nearness(self, cosine: float) -> float:
         span = self.nearest - self.farthest
         return (cosine - self.farthest) / span if span > 0 else 1.0 + cosine - self.nearest
 
 
-def start_mass(cosines: Sequence[Mapping[PaperId, float]]) -> dict[PaperId, float]:
+def compute_start_mass(cosines: Sequence[Mapping[PaperId, float]]) -> dict[PaperId, float]:
     """Return the initial mass of papers found by search: their squared nearness, with equal weight for every query."""
     mass: defaultdict[PaperId, float] = defaultdict(float)
     for query_cosines in cosines:
-        scale = CosineRange.spanning(query_cosines.values())
+        scale = CosineRange.from_cosines(query_cosines.values())
         for paper, cosine in query_cosines.items():
-            mass[paper] += scale.nearness(cosine) ** 2
+            mass[paper] += scale.compute_nearness(cosine) ** 2
     return _scale_to_one(mass)
 
 
@@ -77,7 +77,7 @@ def sum_over_hops(hops: Sequence[Mass]) -> dict[PaperId, float]:
     return _scale_to_one(total)
 
 
-def ranking_scores(nearness: Mapping[PaperId, float], mass: Mass) -> dict[PaperId, float]:
+def compute_ranking_scores(nearness: Mapping[PaperId, float], mass: Mass) -> dict[PaperId, float]:
     """Return the ranking score, at most 2, of every paper whose nearness is known: its nearness plus its dampened mass
     relative to the greatest."""
     return {paper: near + mass.get(paper, 0.0) ** _DAMPING_EXPONENT for paper, near in nearness.items()}

@@ -21,7 +21,7 @@ from assayer.methods.grapheval.judge import GraphJudge
 from assayer.methods.grapheval.options import HOPS
 from assayer.methods.grapheval.pipeline import evaluate as evaluate_by_graph
 from assayer.methods.grapheval.scoring.label_propagation import LabelPropagation
-from assayer.methods.grapheval.viewpoints.extraction import extract_viewpoints, extractor_name
+from assayer.methods.grapheval.viewpoints.extraction import extract_viewpoints, name_extractor
 from assayer.methods.innoeval.board.session import BoardSession
 from assayer.methods.innoeval.options import InnoEvalOptions
 from assayer.methods.innoeval.pipeline import evaluate as evaluate_by_board
@@ -125,7 +125,7 @@ async def _run_graph(gateway: LlmGateway, backends: Backends, number: int, run: 
         name="default",
         embedder=_EMBEDDER.name,
         dimensions=_EMBEDDER.dimensions,
-        maker=extractor_name(gateway),
+        maker=name_extractor(gateway),
         classes=("reject", "accept"),
         ordered=True,
     )

@@ -3,7 +3,7 @@
 import numpy as np
 
 from assayer.methods.grapheval.graph.arrays import GraphArrays, Rows
-from assayer.methods.grapheval.scoring.baselines import Features, Floats, find_labelled_rows, idea_vectors
+from assayer.methods.grapheval.scoring.baselines import Features, Floats, compute_idea_vectors, find_labelled_rows
 
 
 class NearestIdeas:
@@ -12,7 +12,7 @@ class NearestIdeas:
     def __init__(self, neighbours: int = 20, name: str | None = None, features: Features | None = None) -> None:
         self.name = f"{neighbours} nearest neighbours" if name is None else name
         self._neighbours = neighbours
-        self._features = idea_vectors if features is None else features
+        self._features = compute_idea_vectors if features is None else features
 
     def score(self, graph: GraphArrays, rows: Rows) -> Floats:
         known_rows = find_labelled_rows(graph, rows)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from assayer.methods.grapheval.ports import Scorer
 from assayer.methods.grapheval.scoring.baselines import IdeaLogistic
 from assayer.methods.grapheval.scoring.calibration import TrainingProvenance, fit_calibration
-from assayer.methods.grapheval.scoring.choice import CHOICE, BestOf, candidates
+from assayer.methods.grapheval.scoring.choice import CHOICE, BestOf, list_candidates
 from assayer.methods.grapheval.scoring.holdout import score_held_out, split_into_folds
 from benchmarks.quality.figures import Kind
 from benchmarks.quality.grapheval.baselines import NearestIdeas
@@ -58,7 +58,7 @@ def predict_forward(
         predictions.append(
             Prediction(earlier_scorer.name, kind, raw, _calibrate(earlier_scorer, earlier_data, raw, provenance))
         )
-    choosable_scorers = candidates(earlier_data.texts).choosable
+    choosable_scorers = list_candidates(earlier_data.texts).choosable
     chosen_name = BestOf(CHOICE, choosable_scorers).choose(earlier_data.graph, np.empty(0, np.int32)).name
     chosen_prediction = next(prediction for prediction in predictions if prediction.scorer == chosen_name)
     return [
@@ -81,7 +81,7 @@ def _list_scorers(data: EmbeddedPapers) -> Sequence[Scorer]:
     def get_text_vectors(_: object) -> NDArray[np.float32]:
         return data.text_vectors
 
-    available = candidates(data.texts)
+    available = list_candidates(data.texts)
     return (
         *available.choosable,
         IdeaLogistic("embedding + logistic regression", get_text_vectors),
@@ -96,4 +96,4 @@ def _calibrate(
     graph = data.graph
     scores = score_held_out(scorer, graph, split_into_folds(graph, _FOLDS, provenance.seed))
     calibration = fit_calibration("inside", scorer.name, graph.classes, scores, graph.labels, provenance, replicates=1)
-    return np.array([verdict.probabilities for verdict in calibration.verdicts(raw)])
+    return np.array([verdict.probabilities for verdict in calibration.calibrate(raw)])

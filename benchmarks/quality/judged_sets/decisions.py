@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assayer.methods.grapheval.scoring.calibration import TrainingProvenance
-from assayer.methods.grapheval.scoring.metrics import brier, calibration_error
+from assayer.methods.grapheval.scoring.metrics import compute_brier_score, compute_calibration_error
 from assayer.models import IdeaId
 from benchmarks.quality.figures import Figure, Kind, build_figures
 from benchmarks.quality.grapheval.data import CLASSES, LabelledPaper, read_decisions
@@ -32,7 +32,7 @@ def score_by_past_decisions(
     rows_by_id = {name: row for row, name in enumerate(papers_by_id)}
     values: dict[tuple[str, str], Values] = {judged_set.set_and_part: {} for judged_set in sets}
     figures: list[Figure] = []
-    measures = [("ECE", calibration_error, None), ("Brier", brier, None)]
+    measures = [("ECE", compute_calibration_error, None), ("Brier", compute_brier_score, None)]
     for prediction in predict_forward(earlier_papers, [*papers_by_id.values()], vectorise, CLASSES, provenance):
         name = (
             prediction.scorer

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from assayer.methods.grapheval.scoring.metrics import Measure, auroc, bootstrap
+from assayer.methods.grapheval.scoring.metrics import Measure, bootstrap, compute_auroc
 from benchmarks.quality.figures import Figure, Kind, build_figure
 
 Floats = NDArray[np.float64]
@@ -68,7 +68,7 @@ def build_scorer_figures(
     unanswered_count, count = int(np.isnan(values).sum()), len(judged_set.items)
     if judged_set.has_decisions:
         columns = np.column_stack([-values, values])
-        estimate = bootstrap(auroc, judged_set.truth.astype(np.int16), [columns], rounds, 0)
+        estimate = bootstrap(compute_auroc, judged_set.truth.astype(np.int16), [columns], rounds, 0)
         yield build_figure(judged_set.set_and_part, "AUROC", scorer, estimate, count, unanswered_count, 0.5, note)
     else:
         row_numbers, grades = np.arange(count).astype(np.int16), judged_set.truth
@@ -98,7 +98,7 @@ def build_margin_figures(
         name, truth = "AUROC", judged_set.truth.astype(np.int16)
 
         def measure(rows: NDArray[np.int16], sample: Floats) -> float:
-            return auroc(truth[rows], np.column_stack([-sample[:, 0], sample[:, 0]]))
+            return compute_auroc(truth[rows], np.column_stack([-sample[:, 0], sample[:, 0]]))
     else:
         name = "Spearman"
 

@@ -69,7 +69,7 @@ class GraphArrays:
         if edges and (self.weights.min() <= 0 or max(self.sources.max(), self.targets.max()) >= nodes):
             raise ValueError("Each edge needs a positive weight and must join two existing viewpoints.")
 
-    def adjacency(self) -> "sp.csr_array[np.float64, tuple[int, int]]":
+    def build_adjacency(self) -> "sp.csr_array[np.float64, tuple[int, int]]":
         """Return the (n, n) adjacency matrix, with targets as rows and sources as columns: `adjacency() @ x` sums over
         each viewpoint's neighbours."""
         import scipy.sparse as sp

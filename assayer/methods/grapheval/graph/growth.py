@@ -132,14 +132,14 @@ def _format_value(value: object) -> str:
     return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
-def missing_graph_error(name: str) -> InputError:
+def build_missing_graph_error(name: str) -> InputError:
     return InputError(
         f"There is no viewpoint graph {name!r}.",
         "Build one from labelled ideas with `assayer graph build FILE.jsonl --label-field FIELD`.",
     )
 
 
-def edges_of_new_ideas(
+def build_edges_of_new_ideas(
     new_ideas: Sequence[PreparedIdea],
     neighbours: NeighbourIndex,
     first_row: int,
@@ -149,19 +149,19 @@ def edges_of_new_ideas(
     """Return the new ideas' edges, in both directions. The new viewpoints' vectors are the last rows in `neighbours`,
     from `first_row` on; `idea_of` holds the idea of every row."""
     starts = first_row + np.cumsum([0, *(len(item.vectors) for item in new_ideas)])
-    edge_ends = _edges_to_other_ideas(new_ideas, first_row, neighbours, plan.inter, idea_of)
+    edge_ends = _find_edges_to_other_ideas(new_ideas, first_row, neighbours, plan.inter, idea_of)
     for item, start in zip(new_ideas, starts[:-1], strict=True):
         inner_edges = (
-            edges_by_relations(item.vectors, item.relations)
+            build_edges_from_relations(item.vectors, item.relations)
             if plan.relations
-            else edges_by_cosine(item.vectors, plan.intra)
+            else find_edges_by_cosine(item.vectors, plan.intra)
         )
         edge_ends.append((inner_edges[0] + start, inner_edges[1] + start, inner_edges[2]))
     sources, targets, weights = (np.concatenate(parts) for parts in zip(*edge_ends, strict=True))
     return build_undirected_edges(sources, targets, weights.astype(np.float32), idea_of)
 
 
-def _edges_to_other_ideas(
+def _find_edges_to_other_ideas(
     new_ideas: Sequence[PreparedIdea],
     first_row: int,
     neighbours: NeighbourIndex,
@@ -182,7 +182,7 @@ def _edges_to_other_ideas(
     return edge_ends
 
 
-def edges_by_cosine(vectors: Vectors, intra: int) -> EdgeEnds:
+def find_edges_by_cosine(vectors: Vectors, intra: int) -> EdgeEnds:
     """Return edges within an idea, from each viewpoint to its `intra` nearest ones."""
     cosines = vectors @ vectors.T
     np.fill_diagonal(cosines, -np.inf)
@@ -192,19 +192,19 @@ def edges_by_cosine(vectors: Vectors, intra: int) -> EdgeEnds:
     return sources, columns.ravel(), np.take_along_axis(cosines, columns, axis=1).ravel()
 
 
-def edges_by_relations(vectors: Vectors, relations: Sequence[tuple[int, int]]) -> EdgeEnds:
+def build_edges_from_relations(vectors: Vectors, relations: Sequence[tuple[int, int]]) -> EdgeEnds:
     """Return edges within an idea for the related pairs, weighted by their cosines."""
     ends = np.array(relations, np.int64).reshape(-1, 2)
     return ends[:, 0], ends[:, 1], np.einsum("ij,ij->i", vectors[ends[:, 0]], vectors[ends[:, 1]])
 
 
-def label_rows(plan: GraphPlan, labels: Iterable[str | None]) -> NDArray[np.int16]:
+def index_labels(plan: GraphPlan, labels: Iterable[str | None]) -> NDArray[np.int16]:
     """Return each label's index among the plan's classes, or UNKNOWN for a missing label."""
     rows = {name: row for row, name in enumerate(plan.classes)}
     return np.array([UNKNOWN if label is None else rows[label] for label in labels], np.int16)
 
 
-def initial_version(plan: GraphPlan) -> str:
+def derive_initial_version(plan: GraphPlan) -> str:
     return hashlib.sha256(plan.model_dump_json().encode()).hexdigest()[:16]
 
 

@@ -12,7 +12,7 @@ from assayer.models import Frozen, IdeaId
 from assayer.ports import Vectors
 
 
-def days_since_1970(date: dt.date | None) -> int:
+def count_days_since_1970(date: dt.date | None) -> int:
     """Return the date as days since 1970-01-01, or UNKNOWN if there is none."""
     return UNKNOWN if date is None else (date - dt.date(1970, 1, 1)).days
 
@@ -61,7 +61,7 @@ class LabelledIdea(Frozen):
     @property
     def day(self) -> int:
         """The date as days since 1970-01-01, or UNKNOWN if there is none."""
-        return days_since_1970(self.date)
+        return count_days_since_1970(self.date)
 
     @property
     def digest(self) -> str:

@@ -25,9 +25,9 @@ class SubgraphExtractor:
 
     @cached_property
     def _adjacency(self) -> Sparse:
-        return self.graph.adjacency()
+        return self.graph.build_adjacency()
 
-    def nodes_within(
+    def find_nodes_within(
         self, nodes: NDArray[np.integer], hops: int, allowed: NDArray[np.bool_] | None = None
     ) -> NDArray[np.int64]:
         """Return the viewpoints at most `hops` edges away from `nodes`, including `nodes` themselves, in ascending
@@ -86,7 +86,7 @@ class IdeaSubgraph:
         each of the idea's `vectors`; `inner_edges` holds the edges within the idea."""
         is_hit = neighbours.rows >= 0
         # The idea's neighbours are already one hop away from it.
-        nodes = extractor.nodes_within(np.unique(neighbours.rows[is_hit]), extractor.hops - 1, allowed)
+        nodes = extractor.find_nodes_within(np.unique(neighbours.rows[is_hit]), extractor.hops - 1, allowed)
         extracted_graph = extractor.extract(nodes)
         first, own_count = len(nodes), len(vectors)
         idea_of = np.append(extracted_graph.idea_of, np.full(own_count, len(extracted_graph.ideas), np.int32))
@@ -152,7 +152,7 @@ class LocalScorer:
         for index, row in enumerate(rows):
             own_viewpoints = np.flatnonzero(graph.idea_of == row)
             if len(own_viewpoints):
-                extracted_graph = extractor.extract(extractor.nodes_within(own_viewpoints, self.hops))
+                extracted_graph = extractor.extract(extractor.find_nodes_within(own_viewpoints, self.hops))
                 extracted_row = np.array([extracted_graph.ideas.index(graph.ideas[row])], np.int32)
                 scores[index] = self.scorer.score(extracted_graph, extracted_row)[0]
         return scores

@@ -28,10 +28,10 @@ class IdeaLogistic:
 
     def __init__(self, name: str = MEAN_VIEWPOINT, features: Features | None = None) -> None:
         self.name = name
-        self._features = idea_vectors if features is None else features
+        self._features = compute_idea_vectors if features is None else features
 
     def score(self, graph: GraphArrays, rows: Rows) -> Floats:
-        return self.fit(graph, rows).of_vectors(self._features(graph)[rows])
+        return self.fit(graph, rows).score_vectors(self._features(graph)[rows])
 
     def fit(self, graph: GraphArrays, rows: Rows) -> FittedLogistic:
         """Fit the regression to the labelled ideas other than `rows`."""
@@ -48,18 +48,18 @@ class _TextLogistic:
 
     def score(self, graph: GraphArrays, rows: Rows) -> Floats:
         """Score ideas by their texts. Raises InputError if an idea's text is missing."""
-        return self.fit(graph, rows).of_texts(self._texts_of(graph, rows))
+        return self.fit(graph, rows).score_texts(self._get_texts(graph, rows))
 
     def fit(self, graph: GraphArrays, rows: Rows) -> FittedLogistic:
         """Fit the regression to the labelled ideas other than `rows`. Raises InputError if an idea's text is
         missing."""
         labelled_rows = find_labelled_rows_of_two_classes(graph, rows)
-        return self._fit(self._texts_of(graph, labelled_rows), graph.labels[labelled_rows], len(graph.classes))
+        return self._fit(self._get_texts(graph, labelled_rows), graph.labels[labelled_rows], len(graph.classes))
 
-    def _texts_of(self, graph: GraphArrays, rows: Rows) -> list[str]:
-        return [self._text(graph.ideas[row]) for row in rows]
+    def _get_texts(self, graph: GraphArrays, rows: Rows) -> list[str]:
+        return [self._get_text(graph.ideas[row]) for row in rows]
 
-    def _text(self, idea: IdeaId) -> str:
+    def _get_text(self, idea: IdeaId) -> str:
         try:
             return self._texts[idea]
         except KeyError:
@@ -91,7 +91,7 @@ class Majority:
         return np.tile(rates, (len(rows), 1))
 
 
-def idea_vectors(graph: GraphArrays) -> NDArray[np.float32]:
+def compute_idea_vectors(graph: GraphArrays) -> NDArray[np.float32]:
     """Return the mean of each idea's viewpoints, scaled to length 1; shape (i, d). The row of an idea without
     viewpoints is 0."""
     sums = np.zeros((len(graph.ideas), graph.vectors.shape[1]), np.float32)

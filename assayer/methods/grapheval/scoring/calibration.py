@@ -106,7 +106,7 @@ class ProbabilityCalibration(Frozen):
             raise ValueError("a calibration needs one rate and one bias for each class, and at least one replicate")
         return self
 
-    def verdicts(self, probabilities: Floats) -> list[CalibratedVerdict]:
+    def calibrate(self, probabilities: Floats) -> list[CalibratedVerdict]:
         """Return calibrated verdicts for the scorer's output, shape (n, classes). Raises ConfigurationError if the
         number of classes is not the calibration's."""
         if probabilities.shape[1] != len(self.classes):
@@ -118,9 +118,9 @@ class ProbabilityCalibration(Frozen):
         rates = np.array(self.rates)
         values = _apply_scaling(self.scaling, probabilities)
         replicate_values = np.stack([_apply_scaling(replicate, probabilities) for replicate in self.replicates])
-        return [self._verdict(values[row], replicate_values[:, row], rates) for row in range(len(values))]
+        return [self._calibrate_row(values[row], replicate_values[:, row], rates) for row in range(len(values))]
 
-    def _verdict(self, values: Floats, replicate_values: Floats, rates: Floats) -> CalibratedVerdict:
+    def _calibrate_row(self, values: Floats, replicate_values: Floats, rates: Floats) -> CalibratedVerdict:
         if np.isnan(values).any():
             return CalibratedVerdict(values, values, values, None, "unanswered")
         low, high = np.quantile(replicate_values, _INTERVAL, axis=0)
@@ -173,7 +173,7 @@ def fit_calibration(
     )
 
 
-def cross_fitted_probabilities(probabilities: Floats, truth: NDArray[np.int16], folds: int = 10) -> Floats:
+def compute_cross_fitted_probabilities(probabilities: Floats, truth: NDArray[np.int16], folds: int = 10) -> Floats:
     """Return cross-fitted probabilities, shape (n, classes). Each answer is calibrated by a scaling fitted to the other
     folds, so that measurements hold for ideas outside the fit. A row is NaN if the scorer gave no answer."""
     answered_rows = np.flatnonzero(~np.isnan(probabilities).any(axis=1))
@@ -194,11 +194,11 @@ def _fit_scaling(
     """Fit the scaling with the smallest log loss and a slope of at least 0. The search starts at `initial_scaling`."""
     from scipy.optimize import minimize
 
-    logs = _logs(probabilities)
+    logs = _compute_logs(probabilities)
     classes, rows = logs.shape[1], np.arange(len(truth))
     hits = np.eye(classes)[truth]
 
-    def loss(parameters: Floats) -> tuple[float, Floats]:
+    def compute_loss(parameters: Floats) -> tuple[float, Floats]:
         log_probabilities = log_softmax(parameters[0] * logs + parameters[1:], axis=1)
         excess = (np.exp(log_probabilities) - hits) / len(truth)
         value = -log_probabilities[rows, truth].mean() + _RIDGE * (parameters**2).sum()
@@ -208,16 +208,18 @@ def _fit_scaling(
     start = (
         np.zeros(classes + 1) if initial_scaling is None else np.array([initial_scaling.slope, *initial_scaling.bias])
     )
-    optimum = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=[(0, None), *[(None, None)] * classes])
+    optimum = minimize(compute_loss, start, jac=True, method="L-BFGS-B", bounds=[(0, None), *[(None, None)] * classes])
     return ProbabilityScaling(slope=float(optimum.x[0]), bias=tuple(optimum.x[1:].tolist()))
 
 
 def _apply_scaling(scaling: ProbabilityScaling, probabilities: Floats) -> Floats:
-    scaled_probabilities: Floats = softmax(scaling.slope * _logs(probabilities) + np.array(scaling.bias), axis=1)
+    scaled_probabilities: Floats = softmax(
+        scaling.slope * _compute_logs(probabilities) + np.array(scaling.bias), axis=1
+    )
     return scaled_probabilities
 
 
-def _logs(probabilities: Floats) -> Floats:
+def _compute_logs(probabilities: Floats) -> Floats:
     floored_probabilities = np.clip(probabilities, _FLOOR, None)
     logs: Floats = np.log(floored_probabilities / floored_probabilities.sum(axis=1, keepdims=True))
     return logs

@@ -22,7 +22,7 @@ from assayer.methods.grapheval.scoring.baselines import (
 )
 from assayer.methods.grapheval.scoring.holdout import score_held_out, split_into_folds
 from assayer.methods.grapheval.scoring.label_propagation import ALL_EDGES, FEW_EDGES
-from assayer.methods.grapheval.scoring.metrics import auroc, bootstrap
+from assayer.methods.grapheval.scoring.metrics import bootstrap, compute_auroc
 from assayer.models import IdeaId, MeasuredScorer, ScorerChoice
 from assayer.text.code_links import remove_code_links
 
@@ -38,7 +38,7 @@ class Candidates(NamedTuple):
     readers."""
 
 
-def candidates(texts: Mapping[IdeaId, str]) -> Candidates:
+def list_candidates(texts: Mapping[IdeaId, str]) -> Candidates:
     """Return the scorers to choose from: graph scorers that need no training, and simple baselines."""
     propagations = (LocalScorer(item, HOPS) for item in (FEW_EDGES, ALL_EDGES))
     return Candidates((*propagations, TfidfLogistic(texts), IdeaLogistic()), (LengthLogistic(texts), Majority()))
@@ -63,7 +63,9 @@ class BestOf:
         hidden_graph = graph.hide_labels(rows)
         parts = split_into_folds(hidden_graph, min(self._folds, len(labelled_rows)), self._seed)
         truth = graph.labels[labelled_rows]
-        values = [auroc(truth, score_held_out(scorer, hidden_graph, parts)[labelled_rows]) for scorer in self._scorers]
+        values = [
+            compute_auroc(truth, score_held_out(scorer, hidden_graph, parts)[labelled_rows]) for scorer in self._scorers
+        ]
         return self._scorers[int(np.argmax(values))]
 
 
@@ -79,7 +81,7 @@ def describe_choice(
     `chosen_scores` come from the whole selection procedure, `compared` from individual scorers."""
 
     def measure(name: str, scores: NDArray[np.float64]) -> MeasuredScorer:
-        estimate = bootstrap(auroc, truth, [scores], _ROUNDS, seed)
+        estimate = bootstrap(compute_auroc, truth, [scores], _ROUNDS, seed)
         return MeasuredScorer(
             name=name, auroc=round(estimate.value, 4), low=round(estimate.low, 4), high=round(estimate.high, 4)
         )
@@ -89,7 +91,10 @@ def describe_choice(
     }
 
     def is_beaten(simple: str) -> bool:
-        return bootstrap(auroc, truth, [chosen_scores], _ROUNDS, seed, other_runs=[oriented_scores[simple]]).low > 0
+        return (
+            bootstrap(compute_auroc, truth, [chosen_scores], _ROUNDS, seed, other_runs=[oriented_scores[simple]]).low
+            > 0
+        )
 
     order = sorted(oriented_scores, key=lambda name: name in {LENGTH, MAJORITY})
     return ScorerChoice(
@@ -107,7 +112,7 @@ def describe_choice(
 def _choose_direction(scores: NDArray[np.float64], truth: NDArray[np.int16]) -> NDArray[np.float64]:
     """Return the scores, with the two outcomes swapped if that gives a higher AUROC. Longer texts do better in some
     years and worse in others, and a baseline that learned the wrong direction would be too easy to beat."""
-    return scores[:, ::-1] if scores.shape[1] == 2 and auroc(truth, scores) < 0.5 else scores
+    return scores[:, ::-1] if scores.shape[1] == 2 and compute_auroc(truth, scores) < 0.5 else scores
 
 
 def build_titled_text(title: str, text: str) -> str:

@@ -57,23 +57,23 @@ class FittedLogistic(Frozen):
             raise ValueError("a fitted logistic regression needs one coefficient for each outcome and feature")
         return self
 
-    def of_texts(self, texts: Sequence[str]) -> Floats:
+    def score_texts(self, texts: Sequence[str]) -> Floats:
         """Return each text's probabilities, shape (texts, classes), for the kinds `words` and `length`."""
-        features = self._vectorizer.transform(texts) if self.kind == "words" else self._standard_lengths(texts)
-        return self._probabilities(features)
+        features = self._vectorizer.transform(texts) if self.kind == "words" else self._standardise_lengths(texts)
+        return self._compute_probabilities(features)
 
-    def of_vectors(self, vectors: NDArray[np.float32]) -> Floats:
+    def score_vectors(self, vectors: NDArray[np.float32]) -> Floats:
         """Return each vector's probabilities, shape (ideas, classes), for the kind `mean viewpoint`. `vectors` has
         shape (ideas, d)."""
-        return self._probabilities(vectors)
+        return self._compute_probabilities(vectors)
 
-    def _probabilities(self, features: NDArray[np.floating] | sp.csr_matrix) -> Floats:
+    def _compute_probabilities(self, features: NDArray[np.floating] | sp.csr_matrix) -> Floats:
         probabilities = np.zeros((features.shape[0], self.classes))
         probabilities[:, self.present] = softmax(features @ self._matrix.T + np.array(self.intercepts), axis=1)
         return probabilities
 
-    def _standard_lengths(self, texts: Sequence[str]) -> Floats:
-        return (_log_char_counts(texts) - self.centre) / self.spread
+    def _standardise_lengths(self, texts: Sequence[str]) -> Floats:
+        return (_compute_log_char_counts(texts) - self.centre) / self.spread
 
     @cached_property
     def _matrix(self) -> Floats:
@@ -81,7 +81,7 @@ class FittedLogistic(Frozen):
 
     @cached_property
     def _vectorizer(self) -> "TfidfVectorizer":
-        words = _vectorizer(vocabulary={term: column for column, term in enumerate(self.terms)})
+        words = _build_vectorizer(vocabulary={term: column for column, term in enumerate(self.terms)})
         words.idf_ = np.array(self.rarity)
         return words
 
@@ -89,7 +89,7 @@ class FittedLogistic(Frozen):
 def fit_words(texts: Sequence[str], labels: Labels, classes: int) -> FittedLogistic:
     """Fit a logistic regression to TF-IDF weights. The vocabulary and document frequencies are learned from the same
     texts."""
-    words = _vectorizer(max_features=_MAX_TERMS)
+    words = _build_vectorizer(max_features=_MAX_TERMS)
     features = words.fit_transform(texts)
     return _fit("words", features, labels, classes).model_copy(
         update={
@@ -105,7 +105,7 @@ def fit_vectors(vectors: NDArray[np.float32], labels: Labels, classes: int) -> F
 
 def fit_length(texts: Sequence[str], labels: Labels, classes: int) -> FittedLogistic:
     """Fit a logistic regression to the log character count."""
-    lengths = _log_char_counts(texts)
+    lengths = _compute_log_char_counts(texts)
     centre, spread = float(lengths.mean()), float(lengths.std()) or 1.0
     fitted_model = _fit("length", (lengths - centre) / spread, labels, classes)
     return fitted_model.model_copy(update={"centre": centre, "spread": spread})
@@ -135,12 +135,12 @@ def _fit(
     )
 
 
-def _vectorizer(vocabulary: dict[str, int] | None = None, max_features: int | None = None) -> "TfidfVectorizer":
+def _build_vectorizer(vocabulary: dict[str, int] | None = None, max_features: int | None = None) -> "TfidfVectorizer":
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     return TfidfVectorizer(sublinear_tf=True, stop_words="english", vocabulary=vocabulary, max_features=max_features)
 
 
-def _log_char_counts(texts: Sequence[str]) -> Floats:
+def _compute_log_char_counts(texts: Sequence[str]) -> Floats:
     """Return log character counts, shape (texts, 1)."""
     return np.log([[max(1, len(text))] for text in texts])

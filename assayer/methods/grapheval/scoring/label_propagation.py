@@ -26,8 +26,8 @@ _MAX_ROUNDS = 5
 def propagate(graph: GraphArrays, rounds: int = _MAX_ROUNDS) -> Distributions:
     """Propagate the known labels until the most probable classes no longer change, for at most `rounds` rounds. Returns
     the distributions, shape (n, classes)."""
-    weights = _normalise_weights(graph.adjacency())
-    state = _initial(graph)
+    weights = _normalise_weights(graph.build_adjacency())
+    state = _build_initial_state(graph)
     leaders = _find_most_probable_classes(state)
     for _ in range(rounds):
         state = _normalise_rows(state + weights @ state)
@@ -37,7 +37,7 @@ def propagate(graph: GraphArrays, rounds: int = _MAX_ROUNDS) -> Distributions:
     return state
 
 
-def _initial(graph: GraphArrays) -> Distributions:
+def _build_initial_state(graph: GraphArrays) -> Distributions:
     """Return one-hot rows for the viewpoints of labelled ideas, and zero rows for the others."""
     labels = graph.labels[graph.idea_of]
     state = np.zeros((len(labels), len(graph.classes)))

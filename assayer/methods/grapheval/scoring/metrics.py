@@ -27,20 +27,20 @@ class Estimate(NamedTuple):
     high: float
 
 
-def accuracy(truth: Truth, probabilities: Probabilities) -> float:
+def compute_accuracy(truth: Truth, probabilities: Probabilities) -> float:
     return float((find_most_probable_classes(probabilities) == truth).mean())
 
 
-def auroc(truth: Truth, probabilities: Probabilities) -> float:
+def compute_auroc(truth: Truth, probabilities: Probabilities) -> float:
     """Return the area under the ROC curve; ties count half. With two classes, it is the AUROC of the better class;
     otherwise, the mean over the classes that occur, each against the rest."""
     classes = [1] if probabilities.shape[1] == 2 else range(probabilities.shape[1])
-    values = [_auroc(truth == label, probabilities[:, label]) for label in classes]
+    values = [_compute_auroc(truth == label, probabilities[:, label]) for label in classes]
     defined_values = [value for value in values if not np.isnan(value)]
     return float(np.mean(defined_values)) if defined_values else float("nan")
 
 
-def calibration_error(truth: Truth, probabilities: Probabilities, bins: int = 10) -> float:
+def compute_calibration_error(truth: Truth, probabilities: Probabilities, bins: int = 10) -> float:
     """Return the expected calibration error for the most probable class: the mean gap between confidence and accuracy
     over bins of equal width."""
     is_answered = ~np.isnan(probabilities).any(axis=1)
@@ -53,7 +53,7 @@ def calibration_error(truth: Truth, probabilities: Probabilities, bins: int = 10
     return float(np.abs(gaps).sum() / len(confidence))
 
 
-def brier(truth: Truth, probabilities: Probabilities) -> float:
+def compute_brier_score(truth: Truth, probabilities: Probabilities) -> float:
     """Return the Brier score: half the squared error summed over classes, averaged over ideas. With two classes, this
     is the error for either class. A missing answer counts as 1."""
     hits = np.eye(probabilities.shape[1])[truth]
@@ -72,16 +72,16 @@ def bootstrap(
     """Return a measure's mean over repeated runs on the same ideas, or its mean paired difference from `other_runs`.
     The interval comes from resampling ideas rather than runs, because repeating a split adds no ideas."""
 
-    def mean(rows: NDArray[np.int64]) -> float:
+    def compute_mean(rows: NDArray[np.int64]) -> float:
         ours = np.mean([measure(truth[rows], run[rows]) for run in runs])
         theirs = np.mean([measure(truth[rows], run[rows]) for run in other_runs]) if other_runs else 0.0
         return float(ours - theirs)
 
     generator = np.random.default_rng(seed)
-    resampled_means = [mean(generator.integers(0, len(truth), len(truth))) for _ in range(rounds)]
+    resampled_means = [compute_mean(generator.integers(0, len(truth), len(truth))) for _ in range(rounds)]
     defined_means = [value for value in resampled_means if not np.isnan(value)]
     low, high = np.quantile(defined_means, [0.025, 0.975]) if defined_means else (float("nan"), float("nan"))
-    return Estimate(mean(np.arange(len(truth))), float(low), float(high))
+    return Estimate(compute_mean(np.arange(len(truth))), float(low), float(high))
 
 
 def find_most_probable_classes(probabilities: Probabilities) -> NDArray[np.int64]:
@@ -89,7 +89,7 @@ def find_most_probable_classes(probabilities: Probabilities) -> NDArray[np.int64
     return np.where(is_answered, np.nan_to_num(probabilities).argmax(axis=1), _NO_ANSWER)
 
 
-def _auroc(is_positive: NDArray[np.bool_], scores: NDArray[np.float64]) -> float:
+def _compute_auroc(is_positive: NDArray[np.bool_], scores: NDArray[np.float64]) -> float:
     """Return the AUROC, by the rank-sum formula over answered pairs. It is divided by all pairs, so that unanswered
     pairs count as wrong."""
     from scipy.stats import rankdata

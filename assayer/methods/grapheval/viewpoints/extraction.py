@@ -17,7 +17,7 @@ from assayer.run.concurrency import gather_all
 from assayer.run.run import Run
 
 
-def extractor_name(llm: Llm) -> str:
+def name_extractor(llm: Llm) -> str:
     """Return the viewpoint extractor's name, including everything that changes its output: task, version and model, or
     the splitter."""
     return f"{VIEWPOINTS.name} v{VIEWPOINTS.version}, {', '.join(llm.models)}" if llm.models else SPLITTER
@@ -43,7 +43,7 @@ async def extract_viewpoints(text: str, llm: Llm, run: Run, limit: int) -> Viewp
     kept_viewpoints, refusals = check_faithfulness(extracted_viewpoints, IdeaWords(text))
     for item in refusals:
         run.journal.record_dropped("viewpoint", f"unfaithful to the idea: {item.reason}")
-    return Viewpoints(viewpoints=kept_viewpoints, maker=extractor_name(llm), refused=refusals)
+    return Viewpoints(viewpoints=kept_viewpoints, maker=name_extractor(llm), refused=refusals)
 
 
 async def relate_viewpoints(text: str, viewpoints: Sequence[Viewpoint], llm: Llm, run: Run) -> list[tuple[int, int]]:
@@ -84,7 +84,7 @@ async def prepare_ideas(
     prepared_ideas: list[PreparedIdea] = []
     for start in range(0, len(ideas), _BATCH_SIZE):
         batch = ideas[start : start + _BATCH_SIZE]
-        extractions = await gather_all(_idea_viewpoints(idea, plan, llm, run, limit, characters) for idea in batch)
+        extractions = await gather_all(_prepare_viewpoints(idea, plan, llm, run, limit, characters) for idea in batch)
         texts = [viewpoint.text for item, _ in extractions for viewpoint in item.viewpoints]
         vectors = await embedder.embed(texts, "passage")
         ends = np.cumsum([len(item.viewpoints) for item, _ in extractions])
@@ -97,7 +97,7 @@ async def prepare_ideas(
     return prepared_ideas
 
 
-async def _idea_viewpoints(
+async def _prepare_viewpoints(
     idea: LabelledIdea, plan: GraphPlan, llm: Llm, run: Run, limit: int, characters: int
 ) -> tuple[Viewpoints, RelatedPairs]:
     text = idea.text[:characters]

@@ -94,7 +94,7 @@ class IdeaWords:
         foreign = sum(stem not in self._stems for stem in self._stemmer.stemWords(sorted(words)))
         return foreign, len(words)
 
-    def has(self, words: str) -> bool:
+    def contains(self, words: str) -> bool:
         """Return whether these words occur consecutively in the idea."""
         return occurs_in(words, self._text)
 
@@ -117,9 +117,9 @@ def _normalise_number(text: str) -> str:
     return digits.rstrip("0").rstrip(".") if "." in digits else digits
 
 
-def unfaithfulness_reason(viewpoint: Viewpoint, idea: IdeaWords) -> str:
+def explain_unfaithfulness(viewpoint: Viewpoint, idea: IdeaWords) -> str:
     """Return why a viewpoint is not faithful to the idea, or an empty string if it is."""
-    if not idea.has(viewpoint.words):
+    if not idea.contains(viewpoint.words):
         return "its words do not stand in the idea"
     if foreign := idea.find_foreign_words(viewpoint.text):
         return f"{', '.join(foreign)} stands nowhere in the idea"
@@ -133,7 +133,7 @@ def check_faithfulness(
     viewpoints: Sequence[Viewpoint], idea: IdeaWords
 ) -> tuple[tuple[Viewpoint, ...], tuple[RefusedViewpoint, ...]]:
     """Split viewpoints into those that the idea supports and those that are rejected, with the reason."""
-    reason_by_viewpoint = [(viewpoint, unfaithfulness_reason(viewpoint, idea)) for viewpoint in viewpoints]
+    reason_by_viewpoint = [(viewpoint, explain_unfaithfulness(viewpoint, idea)) for viewpoint in viewpoints]
     kept_viewpoints = tuple(viewpoint for viewpoint, reason in reason_by_viewpoint if not reason)
     refusals = tuple(
         RefusedViewpoint(text=viewpoint.text, reason=reason) for viewpoint, reason in reason_by_viewpoint if reason

@@ -64,8 +64,8 @@ _CITED = re.compile(r"\((?=[^()]*+\))[^()]*?\b(?:19|20)\d{2}[^()]*+\)|\[\d+(?:,\
 def split_viewpoints(text: str, limit: int) -> tuple[Viewpoint, ...]:
     """Split a text into up to `limit` viewpoints, in text order; headings are left out."""
     viewpoints: list[Viewpoint] = []
-    for paragraph in _paragraphs(text):
-        viewpoints += _resolve(_clauses(paragraph))
+    for paragraph in _split_into_paragraphs(text):
+        viewpoints += _resolve_references(_split_into_clauses(paragraph))
         if len(viewpoints) >= limit:
             break
     unique: dict[str, Viewpoint] = {}
@@ -84,20 +84,20 @@ def refers_back(statement: str) -> bool:
     )
 
 
-def _paragraphs(text: str) -> Iterator[str]:
+def _split_into_paragraphs(text: str) -> Iterator[str]:
     for section in split_at(text, find_headings(text), ""):
         text = _RUN_IN.sub("\n", section.text)
         yield from (block for block in re.split(r"\n\s*\n", text) if block.strip())
 
 
-def _clauses(paragraph: str) -> list[str]:
+def _split_into_clauses(paragraph: str) -> list[str]:
     """Return a paragraph's sentences, split further at clauses with their own subject."""
     clauses: list[str] = []
     for sentence in sentences(paragraph, min_words=_MIN_WORDS):
         open_clause = ""
         for piece in _CLAUSES.split(sentence):
             joined_clause = f"{open_clause}, {piece}" if open_clause else piece
-            if open_clause and min(_word_count(open_clause), _word_count(piece)) >= _MIN_CLAUSE_WORDS:
+            if open_clause and min(_count_words(open_clause), _count_words(piece)) >= _MIN_CLAUSE_WORDS:
                 clauses.append(open_clause)
                 joined_clause = piece
             open_clause = joined_clause
@@ -105,7 +105,7 @@ def _clauses(paragraph: str) -> list[str]:
     return clauses
 
 
-def _resolve(clauses: Sequence[str]) -> list[Viewpoint]:
+def _resolve_references(clauses: Sequence[str]) -> list[Viewpoint]:
     """Turn each clause into a viewpoint. If its opening word refers back, the referent is added if it can be found."""
     resolved_viewpoints: list[Viewpoint] = []
     for words in clauses:
@@ -113,14 +113,14 @@ def _resolve(clauses: Sequence[str]) -> list[Viewpoint]:
         previous = resolved_viewpoints[-1] if resolved_viewpoints else None
         if not refers_back(bare_words):
             resolved_viewpoints.append(Viewpoint(text=_format_sentence(bare_words), words=words))
-        elif previous is not None and (term := _subject(previous.words)):
+        elif previous is not None and (term := _find_subject(previous.words)):
             resolved_viewpoints.append(
                 Viewpoint(text=f"{_capitalise(term)}: {_format_sentence(bare_words)}", words=words)
             )
         elif (
             previous is not None
             and previous.self_contained
-            and _word_count(previous.text) + _word_count(bare_words) <= _MAX_JOINED_WORDS
+            and _count_words(previous.text) + _count_words(bare_words) <= _MAX_JOINED_WORDS
         ):
             resolved_viewpoints[-1] = Viewpoint(
                 text=f"{previous.text} {_format_sentence(bare_words)}", words=f"{previous.words} {words}"
@@ -130,7 +130,7 @@ def _resolve(clauses: Sequence[str]) -> list[Viewpoint]:
     return resolved_viewpoints
 
 
-def _subject(sentence: str) -> str:
+def _find_subject(sentence: str) -> str:
     """Return the term that a sentence introduces. If there is none, return the sentence's only name, or an empty
     string. `method` alone does not count as a term."""
     uncited_sentence = _CITED.sub("", sentence)
@@ -154,5 +154,5 @@ def _capitalise(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _word_count(text: str) -> int:
+def _count_words(text: str) -> int:
     return len(text.split())

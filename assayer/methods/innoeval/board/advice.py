@@ -12,7 +12,7 @@ from assayer.citing.labels import MARKER, strip_citations
 from assayer.llm import Llm, ask
 from assayer.methods.innoeval.board.review import ReviewsByDimension
 from assayer.methods.innoeval.evidence_pack import EvidencePack
-from assayer.methods.innoeval.extraction import digest
+from assayer.methods.innoeval.extraction import format_digest
 from assayer.methods.innoeval.prompt_evidence import label_evidence
 from assayer.methods.innoeval.schemas import AdviceQuestion, EvidenceItem, LaterStep, Weakness
 from assayer.methods.innoeval.search.excerpts import collect_words
@@ -36,7 +36,7 @@ async def write_advice(
     weaknesses = _order_weaknesses(reviews_by_dimension)
     evidence = label_evidence(pack.after_cutoff, chars)
     question = AdviceQuestion(
-        digest=digest(pack.idea.title, pack.six_tuple),
+        digest=format_digest(pack.idea.title, pack.six_tuple),
         idea=pack.text,
         day=day,
         weaknesses=weaknesses,
@@ -46,7 +46,7 @@ async def write_advice(
     items_by_label = {item.label: item for item in evidence}
     weaknesses_by_label = {weakness.label: weakness for weakness in weaknesses}
     idea_numbers = collect_numbers(pack.idea.text)
-    return tuple(_point(step, items_by_label, weaknesses_by_label, idea_numbers) for step in answer.steps)
+    return tuple(_build_point(step, items_by_label, weaknesses_by_label, idea_numbers) for step in answer.steps)
 
 
 def _order_weaknesses(reviews_by_dimension: ReviewsByDimension) -> tuple[Weakness, ...]:
@@ -57,7 +57,7 @@ def _order_weaknesses(reviews_by_dimension: ReviewsByDimension) -> tuple[Weaknes
         (dimension.title, _replace_citations(text))
         for rank, seat in product(range(_MAX_PER_REVIEW), range(board))
         for dimension, reviews in reviews_by_dimension
-        for text in reviews[seat].texts("weakness")[rank : rank + 1]
+        for text in reviews[seat].list_texts("weakness")[rank : rank + 1]
     ]
     distinct = _remove_repeated_weaknesses(titled_texts)[:_MAX_WEAKNESSES]
     return tuple(
@@ -91,7 +91,7 @@ def _replace_citations(text: str) -> str:
     return _CITED.sub(" (earlier work)", text)
 
 
-def _point(
+def _build_point(
     step: LaterStep, items_by_label: dict[str, EvidenceItem], weaknesses: dict[str, Weakness], idea: Set[Decimal]
 ) -> Point:
     item = items_by_label[step.label]

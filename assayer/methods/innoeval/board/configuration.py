@@ -47,10 +47,10 @@ def hash_option_files(options: InnoEvalOptions) -> HashedOptions:
     options_json["board"] |= {
         "personas": configuration.pool.sha256,
         "dimensions": [dimension.sha256 for dimension in configuration.dimensions],
-        "calibration": _sha256(configuration.calibration) if configuration.calibration else None,
+        "calibration": _hash_calibration(configuration.calibration) if configuration.calibration else None,
     }
     return HashedOptions(options_json)
 
 
-def _sha256(calibration: DecisionCalibration) -> str:
+def _hash_calibration(calibration: DecisionCalibration) -> str:
     return hashlib.sha256(calibration.model_dump_json().encode()).hexdigest()

@@ -16,11 +16,11 @@ from assayer.errors import InputError
 from assayer.methods.innoeval.board.thresholds import (
     Floats,
     OutcomeRows,
-    bootstrap_rows,
     compute_balanced_recall,
+    compute_macro_f1,
     compute_shuffled_recalls,
+    draw_bootstrap_rows,
     fit_thresholds,
-    macro_f1,
     predict_held_out_outcomes,
 )
 from assayer.methods.toml_files import read_text_file
@@ -57,7 +57,7 @@ class CalibrationConditions(Frozen):
     """SHA-256 of the persona pool's text; empty for the control."""
 
     @classmethod
-    def of_board(cls, board: BoardRecord) -> "CalibrationConditions":
+    def from_board(cls, board: BoardRecord) -> "CalibrationConditions":
         return cls(
             models=board.models,
             prompt_version=board.prompt_version,
@@ -115,7 +115,7 @@ class DecisionCalibration(Frozen):
             raise ValueError("thresholds must be in ascending order")
         return self
 
-    def outcome(self, score: float, thresholds: Sequence[float]) -> str:
+    def choose_outcome(self, score: float, thresholds: Sequence[float]) -> str:
         return self.outcomes[int(np.searchsorted(thresholds, score, side="right"))]
 
 
@@ -142,13 +142,15 @@ def decide(calibration: DecisionCalibration | None, board: BoardRecord) -> Decis
     score = board.score
     if isinstance(score, Absent):
         return Absent(reason=f"there is no final score: {score.reason}")
-    if differences := list_differing_conditions(calibration.conditions, CalibrationConditions.of_board(board)):
+    if differences := list_differing_conditions(calibration.conditions, CalibrationConditions.from_board(board)):
         return Absent(
             reason=f"the calibration {calibration.name!r} was fitted with different {' and '.join(differences)}; its "
             "thresholds do not apply to this score."
         )
-    decision = calibration.outcome(score.value, calibration.thresholds)
-    agreements = [calibration.outcome(score.value, replicate) == decision for replicate in calibration.replicates]
+    decision = calibration.choose_outcome(score.value, calibration.thresholds)
+    agreements = [
+        calibration.choose_outcome(score.value, replicate) == decision for replicate in calibration.replicates
+    ]
     return Decision(
         name=decision,
         stability=round(sum(agreements) / len(agreements), 3),
@@ -206,7 +208,7 @@ def fit_decision(
             f"{np.quantile(shuffled_recalls, 1 - _CHANCE_LEVEL):.2f} or more.",
             "Merge adjacent outcomes or score more ideas; thresholds fitted to these scores would be arbitrary.",
         )
-    samples = (bootstrap_rows(labels, classes, generator) for _ in range(_REPLICATES))
+    samples = (draw_bootstrap_rows(labels, classes, generator) for _ in range(_REPLICATES))
     return DecisionCalibration(
         name=name,
         made_on=made_on,
@@ -220,10 +222,10 @@ def fit_decision(
         replicates=tuple(fit_thresholds(scores[rows], labels[rows], classes) for rows in samples),
         performance=DecisionPerformance(
             accuracy=round(float((predicted_outcomes == labels).mean()), 4),
-            macro_f1=round(macro_f1(predicted_outcomes, labels, classes), 4),
+            macro_f1=round(compute_macro_f1(predicted_outcomes, labels, classes), 4),
             balanced_accuracy=round(recall, 4),
             always_most_frequent=round(float(counts.max() / len(labels)), 4),
-            macro_f1_most_frequent=round(macro_f1(np.full_like(labels, counts.argmax()), labels, classes), 4),
+            macro_f1_most_frequent=round(compute_macro_f1(np.full_like(labels, counts.argmax()), labels, classes), 4),
             chance=round(1 / classes, 4),
         ),
     )

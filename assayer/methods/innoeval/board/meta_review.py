@@ -6,14 +6,14 @@ from typing import NamedTuple
 from assayer.citing.claim_quotes import collect_given_quotes
 from assayer.citing.labels import label_papers, parse_marker, relabel, strip_citations
 from assayer.llm import Llm, ask
-from assayer.methods.innoeval.board.review import BoardReview, ReviewsByDimension, point_writer
+from assayer.methods.innoeval.board.review import BoardReview, ReviewsByDimension, build_point_writer
 from assayer.methods.innoeval.dimensions import RubricDimension
 from assayer.methods.innoeval.evidence_pack import EvidencePack
-from assayer.methods.innoeval.extraction import digest
-from assayer.methods.innoeval.prompt_evidence import evidence_item, shorten_middle
+from assayer.methods.innoeval.extraction import format_digest
+from assayer.methods.innoeval.prompt_evidence import build_evidence_item, shorten_middle
 from assayer.methods.innoeval.schemas import DimensionReviews, EvidenceItem, MetaQuestion, PlanDoubt, ReviewTexts
 from assayer.methods.innoeval.tasks import SYNTHESIS
-from assayer.methods.scholareval.candidate_order import round_robin
+from assayer.methods.scholareval.candidate_order import interleave_rankings
 from assayer.models import Dispute, MetaReview, PaperId, PlanFlaw, Point, Score, Summary
 from assayer.run.run import Run
 
@@ -41,14 +41,14 @@ async def write_meta_review(
         for citation in point.citations
     )
     papers = label_papers(cited_papers)
-    evidence = _evidence(pack, papers)
+    evidence = _list_evidence(pack, papers)
     labels = {paper: label for label, paper in papers.items()}
     question = MetaQuestion(
-        digest=digest(pack.idea.title, pack.six_tuple),
+        digest=format_digest(pack.idea.title, pack.six_tuple),
         evidence=evidence,
         reviewers=tuple(dict.fromkeys(review.reviewer for review in all_reviews)),
         dimensions=tuple(
-            _dimension_reviews(f"D{number}", dimension, reviews, labels)
+            _build_dimension_reviews(f"D{number}", dimension, reviews, labels)
             for number, (dimension, reviews) in enumerate(reviews_by_dimension, start=1)
         ),
         unmasked=tuple(dimension.title for dimension, _ in reviews_by_dimension if not dimension.masked),
@@ -68,7 +68,7 @@ async def write_meta_review(
                 for dispute in answer.disputes
             ),
         ),
-        summary=point_writer(pack, papers, known_quotes).summary(answer),
+        summary=build_point_writer(pack, papers, known_quotes).build_summary(answer),
     )
 
 
@@ -78,28 +78,30 @@ def interleave_points(reviews: Sequence[BoardReview]) -> Summary:
 
     points = {point.text: point for review in reviews for point in review.points}
 
-    def first(kind: str) -> tuple[Point, ...]:
-        texts = round_robin([review.texts(kind) for review in reviews], len(points))
+    def take_first(kind: str) -> tuple[Point, ...]:
+        texts = interleave_rankings([review.list_texts(kind) for review in reviews], len(points))
         return tuple(sorted((points[text] for text in texts), key=lambda item: item.downgraded)[:_MAX_POINTS])
 
-    return Summary(strengths=first("strength"), weaknesses=first("weakness"), suggestions=first("suggestion"))
+    return Summary(
+        strengths=take_first("strength"), weaknesses=take_first("weakness"), suggestions=take_first("suggestion")
+    )
 
 
-def _evidence(pack: EvidencePack, papers: Mapping[str, PaperId]) -> tuple[EvidenceItem, ...]:
+def _list_evidence(pack: EvidencePack, papers: Mapping[str, PaperId]) -> tuple[EvidenceItem, ...]:
     """Return each source with a single statement: the analysis in its first grounding, or else the beginning of its
     text."""
     sources_by_paper = {item.paper.id: item for item in pack.before_cutoff}
     notes = {grounding.paper_id: strip_citations(grounding.analysis) for grounding in reversed(pack.groundings)}
     labelled_sources = ((label, sources_by_paper[paper]) for label, paper in papers.items())
     return tuple(
-        evidence_item(
+        build_evidence_item(
             item.paper, item.kind, notes.get(item.paper.id) or shorten_middle(item.text, _STATEMENT_CHARS)
         ).model_copy(update={"label": label})
         for label, item in labelled_sources
     )
 
 
-def _dimension_reviews(
+def _build_dimension_reviews(
     label: str, dimension: RubricDimension, reviews: Sequence[BoardReview], labels: dict[PaperId, str]
 ) -> DimensionReviews:
     return DimensionReviews(
@@ -108,7 +110,7 @@ def _dimension_reviews(
         question=dimension.question,
         scale_min=dimension.scale.min,
         scale_max=dimension.scale.max,
-        reviews=tuple(_review_texts(review, labels) for review in reviews if review.rationale),
+        reviews=tuple(_build_review_texts(review, labels) for review in reviews if review.rationale),
     )
 
 
@@ -117,15 +119,15 @@ def _build_doubt(flaw: PlanFlaw) -> PlanDoubt:
     return PlanDoubt(text=flaw.text, certainty=flaw.certainty, quote=quote)
 
 
-def _review_texts(review: BoardReview, labels: dict[PaperId, str]) -> ReviewTexts:
-    def texts(kind: str) -> tuple[str, ...]:
-        return tuple(relabel(text, labels) for text in review.texts(kind))
+def _build_review_texts(review: BoardReview, labels: dict[PaperId, str]) -> ReviewTexts:
+    def list_texts(kind: str) -> tuple[str, ...]:
+        return tuple(relabel(text, labels) for text in review.list_texts(kind))
 
     return ReviewTexts(
         reviewer=review.reviewer.key,
         score=review.score.value if isinstance(review.score, Score) else None,
-        strengths=texts("strength"),
-        weaknesses=texts("weakness"),
-        suggestions=texts("suggestion"),
+        strengths=list_texts("strength"),
+        weaknesses=list_texts("weakness"),
+        suggestions=list_texts("suggestion"),
         rationale=review.rationale,
     )

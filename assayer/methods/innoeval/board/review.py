@@ -13,11 +13,11 @@ from assayer.methods.innoeval.board.reviewers import choose_visible_sources
 from assayer.methods.innoeval.board.sections import DimensionSections, collect_shown_sections
 from assayer.methods.innoeval.dimensions import RubricDimension
 from assayer.methods.innoeval.evidence_pack import EvidencePack, Grounding
-from assayer.methods.innoeval.extraction import digest
+from assayer.methods.innoeval.extraction import format_digest
 from assayer.methods.innoeval.options import BoardOptions
-from assayer.methods.innoeval.prompt_evidence import label_evidence, source_item
+from assayer.methods.innoeval.prompt_evidence import build_source_item, label_evidence
 from assayer.methods.innoeval.schemas import GroundingNote, JudgingQuestion
-from assayer.methods.innoeval.tasks import judging_task
+from assayer.methods.innoeval.tasks import build_judging_task
 from assayer.methods.points import PointWriter, get_verified_words
 from assayer.models import Absent, Assessment, PaperId, Point, Reviewer, Score
 from assayer.run.run import Run
@@ -32,7 +32,7 @@ class BoardReview:
     points: tuple[Point, ...] = ()
     rationale: str = ""
 
-    def texts(self, kind: str) -> tuple[str, ...]:
+    def list_texts(self, kind: str) -> tuple[str, ...]:
         return tuple(point.text for point in self.points if point.kind == kind)
 
     @property
@@ -69,14 +69,14 @@ async def review_idea(
     """Ask one reviewer model to review the idea in every dimension, and return the reviews in the order of the
     dimensions. `sections_read` holds the sections relevant to each dimension; None means the whole idea. Raises
     LlmError or BudgetExhausted if the request fails."""
-    question = _question(options, pack, reviewer, dimensions, sections_read, run.cutoff)
-    answer = await ask(llm, judging_task(dimensions, reviewer.model), question, run)
+    question = _build_question(options, pack, reviewer, dimensions, sections_read, run.cutoff)
+    answer = await ask(llm, build_judging_task(dimensions, reviewer.model), question, run)
     papers = label_papers(item.paper_id for item in question.evidence)
-    writer = point_writer(pack, papers, [_build_given_quote(item) for item in pack.groundings])
+    writer = build_point_writer(pack, papers, [_build_given_quote(item) for item in pack.groundings])
     reviews = []
     for dimension in dimensions:
-        all_judgements = answer.judgement_on(dimension)
-        judgement = all_judgements.citing_only(question.labels_for(dimension))
+        all_judgements = answer.get_judgement(dimension)
+        judgement = all_judgements.keep_points_citing(question.list_labels(dimension))
         run.journal.record_dropped(
             "point of a review",
             "cited a source that does not count for its dimension",
@@ -86,8 +86,8 @@ async def review_idea(
         reviews.append(
             BoardReview(
                 reviewer=reviewer,
-                score=dimension.to_score(judgement.score, rationale),
-                points=writer.all_points(judgement),
+                score=dimension.build_score(judgement.score, rationale),
+                points=writer.build_all_points(judgement),
                 rationale=rationale,
             )
         )
@@ -99,7 +99,7 @@ def build_failed_review(reviewer: Reviewer, error: AssayerError) -> BoardReview:
     return BoardReview(reviewer=reviewer, score=Absent(reason=f"Not reviewed: {error.reason}."))
 
 
-def _question(
+def _build_question(
     options: BoardOptions,
     pack: EvidencePack,
     reviewer: Reviewer,
@@ -119,13 +119,13 @@ def _question(
     evidence = label_evidence(counted_sources, options.excerpt_chars)
     labels = {item.paper_id: item.label for item in evidence}
     return JudgingQuestion(
-        digest=digest(pack.idea.title, pack.six_tuple),
+        digest=format_digest(pack.idea.title, pack.six_tuple),
         idea=pack.text if sections_read is None else "",
         sections=() if sections_read is None else collect_shown_sections(pack.idea.sections, dimensions, sections_read),
         evidence=evidence,
         unfamiliar=tuple(item.label for item in evidence if item.paper_id not in familiar),
         notes=tuple(
-            _grounding_note(grounding, labels[grounding.paper_id])
+            _build_grounding_note(grounding, labels[grounding.paper_id])
             for grounding in pack.groundings
             if grounding.paper_id in labels
         ),
@@ -136,7 +136,7 @@ def _question(
     )
 
 
-def _grounding_note(grounding: Grounding, label: str) -> GroundingNote:
+def _build_grounding_note(grounding: Grounding, label: str) -> GroundingNote:
     return GroundingNote(
         label=label,
         part=grounding.part,
@@ -146,9 +146,11 @@ def _grounding_note(grounding: Grounding, label: str) -> GroundingNote:
     )
 
 
-def point_writer(pack: EvidencePack, papers: Mapping[str, PaperId], given_quotes: Sequence[GivenQuote]) -> PointWriter:
+def build_point_writer(
+    pack: EvidencePack, papers: Mapping[str, PaperId], given_quotes: Sequence[GivenQuote]
+) -> PointWriter:
     """Return a point writer that can quote everything that was read from each source."""
-    evidence_by_paper = {item.paper.id: source_item(item) for item in pack.before_cutoff}
+    evidence_by_paper = {item.paper.id: build_source_item(item) for item in pack.before_cutoff}
     return PointWriter(papers, given_quotes, collect_numbers(pack.idea.text), evidence_by_paper)
 
 

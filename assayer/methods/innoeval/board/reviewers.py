@@ -31,7 +31,7 @@ def draw_board(pool: PersonaPool, board: int, seed: int, idea: Idea) -> tuple[Bo
     shuffled_personas = sorted(
         pool.personas, key=lambda persona: _compute_stable_hash("seat", seed, idea, persona.name)
     )
-    topical_personas = [persona for persona in shuffled_personas if _names_topics_of(idea.text, persona)][
+    topical_personas = [persona for persona in shuffled_personas if _mentions_topics(idea.text, persona)][
         : math.ceil(board / 2)
     ]
     other_personas = [persona for persona in shuffled_personas if persona not in topical_personas][
@@ -53,7 +53,7 @@ def mask_evidence(seed: int, idea: Idea, persona: Persona, sources: Sequence[Rea
 
 
 def _mask_kind(seed: int, idea: Idea, persona: Persona, kind: EvidenceKind, items: Sequence[ReadSource]) -> Masking:
-    level = _familiarity_level(persona.familiarity, kind)
+    level = _get_familiarity_level(persona.familiarity, kind)
     expected_count = len(items) * (10 - level) / 10
     chance = np.random.default_rng(_compute_stable_hash("remainder", seed, idea, persona.name, kind)).random()
     count = int(expected_count + 1e-9) + (chance < expected_count % 1 - 1e-9)
@@ -72,7 +72,7 @@ def _mask_kind(seed: int, idea: Idea, persona: Persona, kind: EvidenceKind, item
 
 def limit_familiarity(persona: Persona, idea: Idea, elsewhere: int) -> Persona:
     """Return the persona, with its familiarity capped at `elsewhere` if the idea is outside its field."""
-    if _names_topics_of(idea.text, persona):
+    if _mentions_topics(idea.text, persona):
         return persona
     levels = {name: min(level, elsewhere) for name, level in persona.familiarity}
     return persona.model_copy(update={"familiarity": Familiarity.model_validate(levels)})
@@ -87,7 +87,7 @@ def assign_models(models: Sequence[str], seats: int, seed: int, idea: Idea) -> t
     return tuple(models[(first + seat) % len(models)] for seat in range(seats))
 
 
-def reviewer_in_seat(key: str, seat: BoardSeat, masks: tuple[Masking, ...], model: str | None = None) -> Reviewer:
+def build_reviewer(key: str, seat: BoardSeat, masks: tuple[Masking, ...], model: str | None = None) -> Reviewer:
     persona = seat.persona
     return Reviewer(
         key=key,
@@ -104,7 +104,7 @@ def reviewer_in_seat(key: str, seat: BoardSeat, masks: tuple[Masking, ...], mode
     )
 
 
-def control_reviewer(model: str | None = None) -> Reviewer:
+def build_control_reviewer(model: str | None = None) -> Reviewer:
     """Return a reviewer without a persona, who sees everything: the control with which a board is compared."""
     return Reviewer(key="R1", persona=None, seat="control", model=model)
 
@@ -114,7 +114,7 @@ def choose_visible_sources(reviewer: Reviewer, sources: Sequence[ReadSource]) ->
     return [item for item in sources if item.paper.id not in hidden_papers]
 
 
-def _familiarity_level(familiarity: Familiarity, kind: EvidenceKind) -> int:
+def _get_familiarity_level(familiarity: Familiarity, kind: EvidenceKind) -> int:
     return {
         "literature": familiarity.literature,
         "web": familiarity.frontier,
@@ -123,7 +123,7 @@ def _familiarity_level(familiarity: Familiarity, kind: EvidenceKind) -> int:
     }[kind]
 
 
-def _names_topics_of(text: str, persona: Persona) -> bool:
+def _mentions_topics(text: str, persona: Persona) -> bool:
     named_topics = (topic for topic in persona.topics if re.search(rf"\b{re.escape(topic)}", text, re.IGNORECASE))
     return sum(1 for _ in named_topics) >= _NEAR_TOPICS
 

@@ -17,11 +17,13 @@ by a number."""
 _INTERVAL_LEVEL = 0.9
 
 
-def score_matrix(dimensions: Sequence[RubricDimension], scores: Sequence[Sequence[Score | Absent]]) -> ScoreMatrix:
+def build_score_matrix(
+    dimensions: Sequence[RubricDimension], scores: Sequence[Sequence[Score | Absent]]
+) -> ScoreMatrix:
     """Build the score matrix. `scores` has one row per reviewer."""
     rows = [
         [
-            np.nan if isinstance(score, Absent) else 10 * dimension.share(score.value)
+            np.nan if isinstance(score, Absent) else 10 * dimension.compute_share(score.value)
             for dimension, score in zip(dimensions, row, strict=True)
         ]
         for row in scores
@@ -29,7 +31,7 @@ def score_matrix(dimensions: Sequence[RubricDimension], scores: Sequence[Sequenc
     return np.array(rows, np.float64).reshape(len(rows), len(dimensions))
 
 
-def mean_of_reviewers(dimension: RubricDimension, scores: Sequence[Score | Absent]) -> Score | Absent:
+def compute_reviewers_mean(dimension: RubricDimension, scores: Sequence[Score | Absent]) -> Score | Absent:
     """Return the mean of the reviewers' scores, on the dimension's own scale. If no reviewer gave a score, it is
     absent, with their reasons."""
     values = [score.value for score in scores if isinstance(score, Score)]
@@ -47,7 +49,7 @@ def mean_of_reviewers(dimension: RubricDimension, scores: Sequence[Score | Absen
 
 def compute_final_score(dimensions: Sequence[RubricDimension], matrix: ScoreMatrix) -> Score | Absent:
     """Return the final score: the weighted mean over the dimensions that have a score."""
-    means, weights = _dimension_means(dimensions, matrix)
+    means, weights = _compute_dimension_means(dimensions, matrix)
     if not weights.any():
         return Absent(reason="no dimension was scored by any reviewer.")
     missing_titles = [
@@ -66,13 +68,13 @@ _ONE_MODEL = (
 )
 
 
-def score_interval(dimensions: Sequence[RubricDimension], matrix: ScoreMatrix) -> ScoreInterval | Absent:
+def compute_score_interval(dimensions: Sequence[RubricDimension], matrix: ScoreMatrix) -> ScoreInterval | Absent:
     """Return the Student's t interval for the final score, from how far each reviewer's scores deviate, on average,
     from the dimension means.
 
     For a full matrix, this equals the t interval over the reviewers' own means. Using deviations prevents a reviewer
     who skipped a hard dimension from appearing generous."""
-    means, weights = _dimension_means(dimensions, matrix)
+    means, weights = _compute_dimension_means(dimensions, matrix)
     present = ~np.isnan(matrix)
     is_counted = present.any(axis=1)
     reviewers = int(is_counted.sum())
@@ -91,7 +93,7 @@ def score_interval(dimensions: Sequence[RubricDimension], matrix: ScoreMatrix) -
     )
 
 
-def agreement(matrix: ScoreMatrix, models: int) -> Agreement | Absent:
+def measure_agreement(matrix: ScoreMatrix, models: int) -> Agreement | Absent:
     """Measure agreement as Krippendorff's α for interval data, with reviewers as coders and dimensions as units.
     `models` is the number of models that answered."""
     ratings = matrix[:, (~np.isnan(matrix)).sum(axis=0) >= 2]
@@ -101,7 +103,7 @@ def agreement(matrix: ScoreMatrix, models: int) -> Agreement | Absent:
         return Absent(reason="at least two reviewers must have scored the same two dimensions.")
     if len(np.unique(ratings[~np.isnan(ratings)])) < 2:
         return Absent(reason="all scores are equal, so agreement cannot be distinguished from habit.")
-    alpha = _interval_alpha(ratings)
+    alpha = _compute_interval_alpha(ratings)
     return Agreement(
         alpha=round(alpha, 3),
         reviewers=reviewers,
@@ -114,7 +116,7 @@ def agreement(matrix: ScoreMatrix, models: int) -> Agreement | Absent:
     )
 
 
-def _interval_alpha(matrix: ScoreMatrix) -> float:
+def _compute_interval_alpha(matrix: ScoreMatrix) -> float:
     """Return Krippendorff's α: 1 minus the ratio of the variance within units to the variance of all values, where
     units are weighted by their number of values (Krippendorff, Computing Krippendorff's alpha-reliability, 2011). Every
     unit (column) must have at least two values."""
@@ -123,7 +125,9 @@ def _interval_alpha(matrix: ScoreMatrix) -> float:
     return float(1 - variance_within / np.nanvar(matrix, ddof=1))
 
 
-def _dimension_means(dimensions: Sequence[RubricDimension], matrix: ScoreMatrix) -> tuple[ScoreMatrix, ScoreMatrix]:
+def _compute_dimension_means(
+    dimensions: Sequence[RubricDimension], matrix: ScoreMatrix
+) -> tuple[ScoreMatrix, ScoreMatrix]:
     """Return each dimension's mean and weight; NaN and 0 if no reviewer scored it."""
     present = ~np.isnan(matrix)
     counts = present.sum(axis=0)

@@ -23,11 +23,11 @@ class DimensionSections(NamedTuple):
     """Number of characters shown from the start of each of the idea's sections."""
 
 
-def reads_by_section(idea: Idea, options: BoardOptions) -> bool:
+def is_read_by_section(idea: Idea, options: BoardOptions) -> bool:
     return len(idea.text) >= options.long_idea_chars and len(idea.sections) >= _MIN_SECTIONS
 
 
-def sections_for(
+def choose_sections(
     dimension: RubricDimension, all_dimensions: Sequence[RubricDimension], sections: Sequence[Section], limit: int
 ) -> DimensionSections:
     """Choose the sections to read for a dimension. If the limit is too small for all, sections whose headings the

@@ -14,24 +14,24 @@ from assayer.methods.innoeval.board.review import BoardReview, ReviewsByDimensio
 from assayer.methods.innoeval.board.reviewers import (
     BoardSeat,
     assign_models,
-    control_reviewer,
+    build_control_reviewer,
+    build_reviewer,
     draw_board,
     limit_familiarity,
     mask_evidence,
-    reviewer_in_seat,
 )
 from assayer.methods.innoeval.board.scores import (
-    agreement,
+    build_score_matrix,
     compute_final_score,
-    mean_of_reviewers,
-    score_interval,
-    score_matrix,
+    compute_reviewers_mean,
+    compute_score_interval,
+    measure_agreement,
 )
 from assayer.methods.innoeval.board.sections import (
     DimensionSections,
+    choose_sections,
     count_unread_characters,
-    reads_by_section,
-    sections_for,
+    is_read_by_section,
 )
 from assayer.methods.innoeval.dimensions import RubricDimension
 from assayer.methods.innoeval.evidence_pack import BoardResult, EvidencePack
@@ -54,8 +54,8 @@ class BoardSession:
 
     async def deliberate(self, pack: EvidencePack) -> BoardResult:
         """Run the board's deliberation. Raises an AssayerError if no reviewer gave a judgement."""
-        reviewers = self._reviewers(pack)
-        sections_by_dimension = self._sections_by_dimension(pack)
+        reviewers = self._build_reviewers(pack)
+        sections_by_dimension = self._choose_sections_by_dimension(pack)
         reviews_by_dimension = await self._collect_reviews(pack, reviewers, sections_by_dimension)
         meta, advice = await gather_pair(
             catch_failure(write_meta_review(self._llm, self._run, pack, reviews_by_dimension)),
@@ -67,39 +67,39 @@ class BoardSession:
             summary=interleave_points([review for _, reviews in reviews_by_dimension for review in reviews])
             if isinstance(meta, Failed)
             else meta.summary,
-            parts=tuple(_part(dimension, reviews) for dimension, reviews in reviews_by_dimension),
-            board=self._board_record(reviewers, sections_by_dimension, reviews_by_dimension, meta, advice),
-            notices=self._notices(pack, sections_by_dimension),
+            parts=tuple(_build_part(dimension, reviews) for dimension, reviews in reviews_by_dimension),
+            board=self._build_board_record(reviewers, sections_by_dimension, reviews_by_dimension, meta, advice),
+            notices=self._list_notices(pack, sections_by_dimension),
         )
 
-    def _reviewers(self, pack: EvidencePack) -> tuple[Reviewer, ...]:
+    def _build_reviewers(self, pack: EvidencePack) -> tuple[Reviewer, ...]:
         options = self._options
         models = assign_models(options.models, max(options.board, 1), options.seed, pack.idea)
         if options.board == 0:
-            return (control_reviewer(models[0]),)
+            return (build_control_reviewer(models[0]),)
         board = draw_board(self._pool, options.board, options.seed, pack.idea)
         seats = [BoardSeat(limit_familiarity(item.persona, pack.idea, options.elsewhere), item.kind) for item in board]
         return tuple(
-            reviewer_in_seat(
+            build_reviewer(
                 f"R{number}", seat, mask_evidence(options.seed, pack.idea, seat.persona, pack.before_cutoff), model
             )
             for number, (seat, model) in enumerate(zip(seats, models, strict=True), start=1)
         )
 
-    def _sections_by_dimension(self, pack: EvidencePack) -> Mapping[str, DimensionSections] | None:
+    def _choose_sections_by_dimension(self, pack: EvidencePack) -> Mapping[str, DimensionSections] | None:
         """Return the sections on which each dimension is judged; None for the whole idea."""
-        if not reads_by_section(pack.idea, self._options):
+        if not is_read_by_section(pack.idea, self._options):
             return None
         sections, max_chars = pack.idea.sections, self._options.section_chars
         sections_by_dimension = {
-            item.name: sections_for(item, self._dimensions, sections, max_chars) for item in self._dimensions
+            item.name: choose_sections(item, self._dimensions, sections, max_chars) for item in self._dimensions
         }
         unread = sum(section.unread for section in sections_by_dimension.values())
         self._run.journal.record_dropped("section for a dimension", "too long for the prompt", unread)
         self._run.unread_characters = 0  # counted by section instead, in the board's own notice
         return sections_by_dimension
 
-    def _notices(
+    def _list_notices(
         self, pack: EvidencePack, sections_by_dimension: Mapping[str, DimensionSections] | None
     ) -> tuple[Notice, ...]:
         """Return the notices for an idea that is judged by section. They replace the notice about characters that were
@@ -155,7 +155,7 @@ class BoardSession:
             return Absent(reason="no later work was found.")
         return await write_advice(self._llm, self._run, pack, reviews_by_dimension, self._options.advice_chars, day)
 
-    def _board_record(
+    def _build_board_record(
         self,
         reviewers: tuple[Reviewer, ...],
         sections_by_dimension: Mapping[str, DimensionSections] | None,
@@ -164,11 +164,11 @@ class BoardSession:
         advice: tuple[Point, ...] | Absent | Failed,
     ) -> BoardRecord:
         columns = [[review.score for review in reviews] for _, reviews in reviews_by_dimension]
-        matrix = score_matrix(self._dimensions, list(zip(*columns, strict=True)))
+        matrix = build_score_matrix(self._dimensions, list(zip(*columns, strict=True)))
         models = tuple(sorted({call.model for call in self._run.journal.calls if call.task == JUDGING.name}))
         record = BoardRecord(
             seed=self._options.seed,
-            pool=self._pool_used(),
+            pool=self._describe_pool(),
             reviewers=reviewers,
             dimensions=tuple(
                 _build_judged_dimension(dimension, (sections_by_dimension or {}).get(dimension.name))
@@ -178,28 +178,28 @@ class BoardSession:
             prompt_digest=JUDGING.digest,
             models=models,
             score=compute_final_score(self._dimensions, matrix),
-            interval=score_interval(self._dimensions, matrix),
-            agreement=agreement(matrix, len(models)),
+            interval=compute_score_interval(self._dimensions, matrix),
+            agreement=measure_agreement(matrix, len(models)),
             decision=_UNDECIDED,
             meta_review=_explain_absence(meta) if isinstance(meta, Failed) else meta.review,
             advice=_explain_absence(advice) if isinstance(advice, Failed) else advice,
         )
         return record.model_copy(update={"decision": decide(self._calibration, record)})
 
-    def _pool_used(self) -> PoolUsed | None:
+    def _describe_pool(self) -> PoolUsed | None:
         if self._options.board == 0:
             return None
         return PoolUsed(name=self._pool.name, sha256=self._pool.sha256, personas=len(self._pool.personas))
 
 
-def _part(dimension: RubricDimension, reviews: Sequence[BoardReview]) -> Part:
+def _build_part(dimension: RubricDimension, reviews: Sequence[BoardReview]) -> Part:
     part_summary: Summary | Absent = interleave_points(reviews)
     if not any(review.points for review in reviews):
         part_summary = Absent(reason="no reviewer made a point about it.")
     return Part(
         name=dimension.name,
         title=strip_citations(dimension.title),
-        score=mean_of_reviewers(dimension, [review.score for review in reviews]),
+        score=compute_reviewers_mean(dimension, [review.score for review in reviews]),
         summary=part_summary,
         assessments=tuple(review.assessment for review in reviews),
     )

@@ -73,14 +73,14 @@ def compute_shuffled_recalls(
     return np.array(recalls, np.float64)
 
 
-def macro_f1(predictions: OutcomeRows, labels: OutcomeRows, classes: int) -> float:
+def compute_macro_f1(predictions: OutcomeRows, labels: OutcomeRows, classes: int) -> float:
     """Return the mean F1 over the outcomes; an outcome that is never predicted counts as 0."""
     correct = np.bincount(labels[predictions == labels], minlength=classes)
     total = np.bincount(labels, minlength=classes) + np.bincount(predictions, minlength=classes)
     return float(np.mean(2 * correct / np.maximum(total, 1)))
 
 
-def bootstrap_rows(labels: OutcomeRows, classes: int, generator: np.random.Generator) -> OutcomeRows:
+def draw_bootstrap_rows(labels: OutcomeRows, classes: int, generator: np.random.Generator) -> OutcomeRows:
     """Draw the rows of a bootstrap sample that keeps the number of ideas with each outcome."""
     rows = [np.flatnonzero(labels == label) for label in range(classes)]
     return np.concatenate([generator.choice(row, len(row)) for row in rows])

@@ -20,13 +20,13 @@ def collect_words(*texts: str) -> frozenset[str]:
     return frozenset(word for text in texts for word in _WORD.findall(text.casefold()))
 
 
-def excerpt(texts: Iterable[str], subject_words: Set[str], limit: int) -> str:
+def cut_excerpt(texts: Iterable[str], subject_words: Set[str], limit: int) -> str:
     """Return the spans that share the most words with `subject_words`, in at most `limit` characters. Rare words weigh
     more. Adjacent spans in the same paragraph stay together."""
     spans = [
         (paragraph, span)
-        for paragraph, text in enumerate(item for text in texts for item in _paragraphs(text))
-        for span in _spans(text)
+        for paragraph, text in enumerate(item for text in texts for item in _split_into_paragraphs(text))
+        for span in _split_into_spans(text)
     ]
     words = [collect_words(span) for _, span in spans]
     span_counts = Counter(word for span_words in words for word in span_words)
@@ -45,12 +45,12 @@ def excerpt(texts: Iterable[str], subject_words: Set[str], limit: int) -> str:
     return _join_sentences([(index, *spans[index]) for index in sorted(chosen_indexes)])
 
 
-def _paragraphs(text: str) -> list[str]:
+def _split_into_paragraphs(text: str) -> list[str]:
     blocks = re.split(r"\n\s*\n", text)
     return [" ".join(block.split()) for block in blocks if block.strip()]
 
 
-def _spans(paragraph: str) -> list[str]:
+def _split_into_spans(paragraph: str) -> list[str]:
     spans = [""]
     for sentence in _split_into_pieces(paragraph):
         if spans[-1] and len(spans[-1]) + len(sentence) >= _SPAN_CHARS:
@@ -88,17 +88,17 @@ _BODY_LINES = 25
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_./]")
 
 
-def repository_excerpt(code: Codebase, subject_words: Set[str], limit: int) -> str:
+def cut_repository_excerpt(code: Codebase, subject_words: Set[str], limit: int) -> str:
     """Return an excerpt from a repository in at most `limit` characters; each block is a separate paragraph."""
-    chosen_definitions = _most_related(code.definitions, subject_words)
+    chosen_definitions = _select_most_related(code.definitions, subject_words)
     code_blocks = [
-        _structure(code),
-        _file_dependencies(code.definitions),
-        _call_list(code.definitions, chosen_definitions),
-        *_bodies(code, chosen_definitions),
+        _describe_structure(code),
+        _describe_file_dependencies(code.definitions),
+        _describe_calls(code.definitions, chosen_definitions),
+        *_list_bodies(code, chosen_definitions),
     ]
     blocks = [block for block in code_blocks if block]
-    readme = excerpt([code.readme], subject_words, max(limit // 2, limit - sum(len(block) + 2 for block in blocks)))
+    readme = cut_excerpt([code.readme], subject_words, max(limit // 2, limit - sum(len(block) + 2 for block in blocks)))
     text = readme
     for block in blocks:
         if len(text) + len(block) + 2 <= limit:
@@ -106,31 +106,31 @@ def repository_excerpt(code: Codebase, subject_words: Set[str], limit: int) -> s
     return text
 
 
-def _name_words(name: str) -> frozenset[str]:
+def _split_name(name: str) -> frozenset[str]:
     return collect_words(_CAMEL.sub(" ", name))
 
 
-def _most_related(definitions: Sequence[Definition], subject_words: Set[str]) -> list[Definition]:
+def _select_most_related(definitions: Sequence[Definition], subject_words: Set[str]) -> list[Definition]:
     """Return the definitions that share the most words with the idea; ties go to the definition with the most calls."""
 
-    def rank(definition: Definition) -> tuple[int, int, str, int]:
+    def compute_rank(definition: Definition) -> tuple[int, int, str, int]:
         shared_count = len(
-            (_name_words(definition.name) | _name_words(definition.path) | collect_words(definition.doc))
+            (_split_name(definition.name) | _split_name(definition.path) | collect_words(definition.doc))
             & subject_words
         )
         return -shared_count, -len(definition.calls), definition.path, definition.line
 
-    return sorted(definitions, key=rank)[:_DEFINITIONS]
+    return sorted(definitions, key=compute_rank)[:_DEFINITIONS]
 
 
-def _structure(code: Codebase) -> str:
+def _describe_structure(code: Codebase) -> str:
     if not code.tree:
         return ""
     shallow = sorted(code.tree, key=lambda path: (path.count("/"), path))[:_PATHS]
     return f"Structure ({code.files} files): {', '.join(shallow)}"
 
 
-def _defining_files(definitions: Iterable[Definition]) -> dict[str, str]:
+def _map_defining_files(definitions: Iterable[Definition]) -> dict[str, str]:
     """Map each name to the file that defines it. Names defined in several files are ambiguous and left out."""
     files: dict[str, set[str]] = {}
     for definition in definitions:
@@ -138,19 +138,19 @@ def _defining_files(definitions: Iterable[Definition]) -> dict[str, str]:
     return {name: next(iter(paths)) for name, paths in files.items() if len(paths) == 1}
 
 
-def _targets(definition: Definition, defining_files: Mapping[str, str]) -> list[str]:
+def _find_target_files(definition: Definition, defining_files: Mapping[str, str]) -> list[str]:
     last = (call.rpartition(".")[2] for call in definition.calls)
     return [
         name for name in dict.fromkeys(last) if name in defining_files and name != definition.name.rpartition(".")[2]
     ]
 
 
-def _file_dependencies(definitions: Sequence[Definition]) -> str:
-    defining_files = _defining_files(definitions)
+def _describe_file_dependencies(definitions: Sequence[Definition]) -> str:
+    defining_files = _map_defining_files(definitions)
     edges = {
         (definition.path, defining_files[name])
         for definition in definitions
-        for name in _targets(definition, defining_files)
+        for name in _find_target_files(definition, defining_files)
         if defining_files[name] != definition.path
     }
     if not edges:
@@ -158,23 +158,23 @@ def _file_dependencies(definitions: Sequence[Definition]) -> str:
     return "Files that use files: " + "; ".join(f"{user} → {used_file}" for user, used_file in sorted(edges)[:_PATHS])
 
 
-def _call_list(definitions: Sequence[Definition], chosen_definitions: Sequence[Definition]) -> str:
-    defining_files = _defining_files(definitions)
+def _describe_calls(definitions: Sequence[Definition], chosen_definitions: Sequence[Definition]) -> str:
+    defining_files = _map_defining_files(definitions)
     lines = []
     for item in chosen_definitions:
-        targets = ", ".join(_targets(item, defining_files))
+        targets = ", ".join(_find_target_files(item, defining_files))
         doc = " ".join(item.doc.split())[:120]
         lines.append(f"{item.path}: {item.name}{doc and ' — '}{doc}{targets and ' → '}{targets}")
     return "Definitions and what they call:\n" + "\n".join(lines) if lines else ""
 
 
-def _bodies(code: Codebase, chosen_definitions: Sequence[Definition]) -> list[str]:
+def _list_bodies(code: Codebase, chosen_definitions: Sequence[Definition]) -> list[str]:
     sources = {source.path: source.text.split("\n") for source in code.sources}
     functions = [item for item in chosen_definitions if item.kind == "function" and item.path in sources][:_BODIES]
-    return [_body(function, sources[function.path]) for function in functions]
+    return [_format_body(function, sources[function.path]) for function in functions]
 
 
-def _body(definition: Definition, lines: Sequence[str]) -> str:
+def _format_body(definition: Definition, lines: Sequence[str]) -> str:
     body_lines = [
         line.rstrip() for line in lines[definition.line - 1 : definition.line - 1 + _BODY_LINES] if line.strip()
     ]

@@ -67,7 +67,7 @@ class FastSearch:
         }
         return tuple(kind for kind in SOURCE_KINDS if is_available[kind])
 
-    def window(self, side: CutoffSide) -> Window:
+    def get_window(self, side: CutoffSide) -> Window:
         """Return the date window on this side of the cutoff, or an unlimited one without a cutoff."""
         cutoff = self._run.cutoff
         if side == "before" or cutoff is None:
@@ -95,14 +95,14 @@ class FastSearch:
         else:
             answers = await self._library.search_after_cutoff(texts, self._options.hits)
         return {
-            query: [SearchCandidate(hit.paper, "literature", self._paper_standing(hit.paper)) for hit in hits]
+            query: [SearchCandidate(hit.paper, "literature", self._describe_paper_standing(hit.paper)) for hit in hits]
             for query, hits in zip(queries, answers, strict=True)
         }
 
     async def _search_beyond_papers(
         self, queries: Sequence[SourceQuery], side: CutoffSide
     ) -> dict[SourceQuery, list[SearchCandidate]]:
-        places = [_Place(query, source) for query in queries for source in self._sources_of(query.kind)]
+        places = [_Place(query, source) for query in queries for source in self._list_sources(query.kind)]
         outcomes = await gather_settled(places, lambda place: self._search_place(place, side))
         self._run.keep_successes(outcomes, "query for web, code or data")
         candidates_by_query: dict[SourceQuery, list[SearchCandidate]] = {}
@@ -114,24 +114,28 @@ class FastSearch:
                 candidates_by_query.setdefault(query, []).extend(outcome)
         return {query: self._keep_admitted(candidates, side) for query, candidates in candidates_by_query.items()}
 
-    def _sources_of(self, kind: EvidenceKind) -> tuple[str, ...]:
+    def _list_sources(self, kind: EvidenceKind) -> tuple[str, ...]:
         return {"web": ("web",), "code": ("github",), "data": tuple(self._datasets)}.get(kind, ())
 
     async def _search_place(self, place: _Place, side: CutoffSide) -> list[SearchCandidate]:
-        query, window = place.query, self.window(side)
+        query, window = place.query, self.get_window(side)
         if query.kind == "web" and self._web is not None:
             (pages,) = await self._web.search([query.text], self._options.pages, window)
-            return [SearchCandidate(_page_record(page), "web", "") for page in pages]
+            return [SearchCandidate(_build_page_record(page), "web", "") for page in pages]
         if query.kind == "code" and self._code is not None:
             (repositories,) = await self._code.search([query.text], self._options.repositories, window)
             return [
-                SearchCandidate(_repository_record(repository), "code", self._repository_standing(repository))
+                SearchCandidate(
+                    _build_repository_record(repository), "code", self._describe_repository_standing(repository)
+                )
                 for repository in repositories
             ]
         if query.kind == "data":
             (datasets,) = await self._datasets[place.source].search([query.text], self._options.datasets, window)
             return [
-                SearchCandidate(_dataset_record(item, place.source), "data", self._dataset_standing(item))
+                SearchCandidate(
+                    _build_dataset_record(item, place.source), "data", self._describe_dataset_standing(item)
+                )
                 for item in datasets
             ]
         return []
@@ -143,10 +147,10 @@ class FastSearch:
             if key not in self._is_admitted:
                 self._is_admitted[key] = self.admits(item.paper, side)
             if self._is_admitted[key]:
-                admitted_candidates.append(self._as_of_cutoff(item, side))
+                admitted_candidates.append(self._remove_later_details(item, side))
         return admitted_candidates
 
-    def _as_of_cutoff(self, search_candidate: SearchCandidate, side: CutoffSide) -> SearchCandidate:
+    def _remove_later_details(self, search_candidate: SearchCandidate, side: CutoffSide) -> SearchCandidate:
         """Return the candidate as it was at the cutoff. A repository loses its description and topics, which reflect
         its current state; its files are later read as of the cutoff."""
         if search_candidate.kind != "code" or side == "after" or self._run.cutoff is None:
@@ -156,11 +160,11 @@ class FastSearch:
     def admits(self, record: Paper, side: CutoffSide) -> bool:
         """Return whether a page, repository or data set may be used; if not, the journal records why. Check again after
         reading, because the content can reveal a different date."""
-        if not admits(self.window(side), record.publication_date):
-            self._run.journal.record_dropped(_noun(record), "on the other side of the cutoff, or undated")
+        if not admits(self.get_window(side), record.publication_date):
+            self._run.journal.record_dropped(_get_noun(record), "on the other side of the cutoff, or undated")
             return False
         if self._is_own(record):
-            self._run.journal.record_dropped(_noun(record), "belongs to the idea itself")
+            self._run.journal.record_dropped(_get_noun(record), "belongs to the idea itself")
             return False
         self._run.journal.found.add(record.id)
         return True
@@ -173,7 +177,7 @@ class FastSearch:
         names_title = len(title.split()) >= 4 and title in record_text
         return names_title or is_own_paper(self._title, self._shingles, record)
 
-    def _paper_standing(self, paper: Paper) -> str:
+    def _describe_paper_standing(self, paper: Paper) -> str:
         """Return the paper's venue and citation count, or an empty string with a cutoff: venues are often added to
         records after the paper's date."""
         if self._run.cutoff:
@@ -181,13 +185,13 @@ class FastSearch:
         citations = f"cited {paper.citation_count} times" if paper.citation_count is not None else ""
         return _join_facts(paper.venue, citations)
 
-    def _dataset_standing(self, dataset: Dataset) -> str:
+    def _describe_dataset_standing(self, dataset: Dataset) -> str:
         if self._run.cutoff:
             return dataset.publisher
         downloads = f"downloaded {dataset.downloads} times" if dataset.downloads is not None else ""
         return _join_facts(dataset.publisher, dataset.licence, downloads)
 
-    def _repository_standing(self, repository: Repository) -> str:
+    def _describe_repository_standing(self, repository: Repository) -> str:
         if self._run.cutoff:
             return repository.language
         stars = f"{repository.stars} stars" if repository.stars is not None else ""
@@ -199,12 +203,12 @@ def _join_facts(*facts: str) -> str:
     return ", ".join(" ".join(sanitise(fact)[0].split())[:80] for fact in facts if fact)
 
 
-def _noun(record: Paper) -> str:
+def _get_noun(record: Paper) -> str:
     kinds: Mapping[str, EvidenceKind] = {"web": "web", "github": "code"}
     return SOURCE_NOUNS[kinds.get(record.source, "data")]
 
 
-def _page_record(page: WebResult) -> Paper:
+def _build_page_record(page: WebResult) -> Paper:
     key = hashlib.sha256(page.url.encode()).hexdigest()[:16]
     return Paper(
         id=PaperId(f"web:{key}"),
@@ -216,7 +220,7 @@ def _page_record(page: WebResult) -> Paper:
     )
 
 
-def _repository_record(repository: Repository) -> Paper:
+def _build_repository_record(repository: Repository) -> Paper:
     topics = f" Topics: {', '.join(repository.topics)}." if repository.topics else ""
     return Paper(
         id=PaperId(f"github:{repository.name}"),
@@ -228,7 +232,7 @@ def _repository_record(repository: Repository) -> Paper:
     )
 
 
-def _dataset_record(dataset: Dataset, source: str) -> Paper:
+def _build_dataset_record(dataset: Dataset, source: str) -> Paper:
     return Paper(
         id=PaperId(dataset.key),
         title=dataset.title,

@@ -9,7 +9,7 @@ from assayer.citing.evidence import batch_evidence
 from assayer.evaluation_context import EvaluationContext
 from assayer.methods.innoeval.dimensions import EvidenceKind
 from assayer.methods.innoeval.options import InnoEvalOptions
-from assayer.methods.innoeval.prompt_evidence import clean_text, evidence_item
+from assayer.methods.innoeval.prompt_evidence import build_evidence_item, clean_text
 from assayer.methods.innoeval.schemas import EvidenceItem, EvidenceRelevance, EvidenceRelevanceQuestion
 from assayer.methods.innoeval.search.fast_search import SOURCE_KINDS, SOURCE_NOUNS, SearchCandidate
 from assayer.methods.innoeval.tasks import RELEVANCE
@@ -63,7 +63,7 @@ class HybridSelection:
         verdict = self._relevance_by_paper.get(paper)
         return verdict is not None and verdict.relevance >= self._options.least_relevance
 
-    def best_candidates(self, candidates: Sequence[SearchCandidate], limit: int) -> list[RankedCandidate]:
+    def select_best_candidates(self, candidates: Sequence[SearchCandidate], limit: int) -> list[RankedCandidate]:
         """Return the relevant candidates, best first, up to `limit` of each kind. The journal records why the others
         were left out."""
         best = []
@@ -86,7 +86,7 @@ class HybridSelection:
                 self._run.journal.record_dropped(SOURCE_NOUNS[kind], reason, count)
         return best
 
-    def relevance(self, paper: PaperId) -> int:
+    def get_relevance(self, paper: PaperId) -> int:
         """Return the judged relevance, 0 to 10, or 0 if the paper was not judged. It is used only to sort titles."""
         verdict = self._relevance_by_paper.get(paper)
         return verdict.relevance if verdict else 0
@@ -151,7 +151,7 @@ class HybridSelection:
         paper = candidate.paper
         self._run.journal.read.add(paper.id)
         text = clean_text(extract_own_work(paper.abstract), paper, self._run, self._options.judged_chars)
-        return evidence_item(paper, candidate.kind, text, candidate.standing)
+        return build_evidence_item(paper, candidate.kind, text, candidate.standing)
 
     async def _judge_batch(self, batch: tuple[EvidenceItem, ...]) -> dict[PaperId, EvidenceRelevance]:
         question = EvidenceRelevanceQuestion(digest=self._digest, kind=batch[0].kind, evidence=batch)

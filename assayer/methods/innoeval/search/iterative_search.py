@@ -22,8 +22,8 @@ from assayer.methods.innoeval.schemas import (
 )
 from assayer.methods.innoeval.search.fast_search import FastSearch, SearchCandidate
 from assayer.methods.innoeval.search.hybrid_selection import HybridSelection, RankedCandidate
-from assayer.methods.innoeval.tasks import queries_task, refinement_task
-from assayer.methods.scholareval.paper_evidence import title_line
+from assayer.methods.innoeval.tasks import build_queries_task, build_refinement_task
+from assayer.methods.scholareval.paper_evidence import format_title
 from assayer.models import PaperId
 from assayer.run.concurrency import Failed, gather_settled
 
@@ -58,19 +58,19 @@ class IterativeSearch:
     async def find_best_sources(self, parts: Sequence[IdeaPart]) -> list[RankedCandidate]:
         """Search in rounds, and return the best sources of each kind. Raises LiteratureError if the corpus fails, or
         the first error if no queries could be generated."""
-        candidates_by_query = await self._first_round(parts)
+        candidates_by_query = await self._run_first_round(parts)
         while True:
             new_count = self._remember(candidates_by_query)
             await self._selection.judge_candidates([*self._candidates.values()])
             if not new_count or self.rounds == self._options.rounds:
                 break
-            queries = await self._refine(list(candidates_by_query))
+            queries = await self._refine_queries(list(candidates_by_query))
             if not queries:
                 break
             self.rounds += 1
             self._run.report_progress("search", self.rounds, self._options.rounds)
             candidates_by_query = await self._sources.search(queries)
-        return self._selection.best_candidates([*self._candidates.values()], self._options.top)
+        return self._selection.select_best_candidates([*self._candidates.values()], self._options.top)
 
     async def find_later_sources(self) -> list[RankedCandidate]:
         """Return the best sources published after the cutoff, found with the initial queries alone. Call this last: no
@@ -82,17 +82,17 @@ class IterativeSearch:
             candidate.paper.id: candidate for candidates in candidates_by_query.values() for candidate in candidates
         }
         await self._selection.judge_candidates([*pool.values()])
-        return self._selection.best_candidates([*pool.values()], self._options.later)
+        return self._selection.select_best_candidates([*pool.values()], self._options.later)
 
-    async def _first_round(self, parts: Sequence[IdeaPart]) -> dict[SourceQuery, list[SearchCandidate]]:
+    async def _run_first_round(self, parts: Sequence[IdeaPart]) -> dict[SourceQuery, list[SearchCandidate]]:
         """Run the first round. Each batch of parts is searched as soon as its queries are ready."""
 
         async def search_batch(batch: Sequence[IdeaPart]) -> dict[SourceQuery, list[SearchCandidate]]:
-            queries = await self._queries_for(batch)
+            queries = await self._ask_for_queries(batch)
             share = len(batch) / len(parts)
             return await self._sources.search(self._limit_queries(list(dict.fromkeys(queries)), share))
 
-        batches = _chunks(parts, self._options.parts_per_call)
+        batches = _split_into_chunks(parts, self._options.parts_per_call)
         outcomes = await gather_settled(batches, search_batch)
         answers = self._run.keep_successes(
             outcomes, "part of the idea to search for", [len(batch) for batch in batches]
@@ -103,11 +103,11 @@ class IterativeSearch:
         self._first_queries = list(candidates_by_query)
         return candidates_by_query
 
-    async def _queries_for(self, parts: Sequence[IdeaPart]) -> list[SourceQuery]:
+    async def _ask_for_queries(self, parts: Sequence[IdeaPart]) -> list[SourceQuery]:
         """Ask the model for the initial queries. Raises LlmError or BudgetExhausted if the request fails."""
         labelled_parts = label_parts(parts)
         question = SearchQueriesQuestion(digest=self._digest, parts=labelled_parts, kinds=self._sources.kinds)
-        answer = await ask(self._llm, queries_task(question.kinds), question, self._run)
+        answer = await ask(self._llm, build_queries_task(question.kinds), question, self._run)
         names = {part.label: part.name for part in labelled_parts}
         return [
             SourceQuery(names[entry.part], kind, text)
@@ -145,10 +145,10 @@ class IterativeSearch:
                 self._candidates.setdefault(candidate.paper.id, candidate)
         return len(self._candidates) - count_before
 
-    async def _refine(self, queries: Sequence[SourceQuery]) -> list[SourceQuery]:
+    async def _refine_queries(self, queries: Sequence[SourceQuery]) -> list[SourceQuery]:
         """Return refined queries that were not asked before. If some LLM requests fail, the queries from the others are
         returned."""
-        batches = _chunks(queries, self._options.tried_per_call)
+        batches = _split_into_chunks(queries, self._options.tried_per_call)
         limit = -(-self._options.refined // max(1, len(batches)))
         current_queries = set(queries)
         earlier_queries = tuple(query for query in self._results_by_query if query not in current_queries)
@@ -167,19 +167,19 @@ class IterativeSearch:
         self, queries: Sequence[SourceQuery], limit: int, earlier_queries: tuple[SourceQuery, ...]
     ) -> list[SourceQuery]:
         """Ask the model for queries that replace or complement earlier ones of the same kind for the same part. Raises
-        the same errors as `_queries_for`."""
+        the same errors as `_ask_for_queries`."""
         tried_by_label = {item.label: item for item in map(self._describe_tried_query, count(1), queries)}
         question = RefinementQuestion(
             digest=self._digest, tried=tuple(tried_by_label.values()), earlier=earlier_queries, limit=limit
         )
-        answer = await ask(self._llm, refinement_task(limit), question, self._run)
+        answer = await ask(self._llm, build_refinement_task(limit), question, self._run)
         refined_texts = [(tried_by_label[query.tried], strip_citations(query.query)) for query in answer.queries]
         return [SourceQuery(origin.part, origin.kind, text) for origin, text in refined_texts if text][:limit]
 
     def _describe_tried_query(self, number: int, query: SourceQuery) -> TriedQuery:
         """Return a query with its results, as shown to the model that refines it."""
         candidates = self._results_by_query[query]
-        best = sorted(candidates, key=lambda item: (-self._selection.relevance(item), item))[:_SHOWN_TITLES]
+        best = sorted(candidates, key=lambda item: (-self._selection.get_relevance(item), item))[:_SHOWN_TITLES]
         return TriedQuery(
             label=f"Q{number}",
             kind=query.kind,
@@ -189,7 +189,7 @@ class IterativeSearch:
             relevant=sum(map(self._selection.is_relevant, candidates)),
             finds=tuple(
                 TriedQueryResult(
-                    title=title_line(self._candidates[item].paper, _TITLE_CHARS),
+                    title=format_title(self._candidates[item].paper, _TITLE_CHARS),
                     worth_reading=self._selection.is_relevant(item),
                 )
                 for item in best
@@ -212,6 +212,6 @@ def _build_query_key(text: str) -> tuple[str, ...]:
     return tuple(sorted(text.casefold().split()))
 
 
-def _chunks(items: Iterable[Item], size: int) -> list[list[Item]]:
+def _split_into_chunks(items: Iterable[Item], size: int) -> list[list[Item]]:
     item_list = list(items)
     return [item_list[start : start + size] for start in range(0, len(item_list), size)]

@@ -9,7 +9,7 @@ from assayer.methods.innoeval.dimensions import EvidenceKind
 from assayer.methods.innoeval.evidence_pack import ReadSource
 from assayer.methods.innoeval.options import InnoEvalOptions
 from assayer.methods.innoeval.prompt_evidence import clean_text
-from assayer.methods.innoeval.search.excerpts import excerpt, repository_excerpt
+from assayer.methods.innoeval.search.excerpts import cut_excerpt, cut_repository_excerpt
 from assayer.methods.innoeval.search.fast_search import SOURCE_KINDS, SOURCE_NOUNS, CutoffSide, FastSearch
 from assayer.methods.innoeval.search.hybrid_selection import RankedCandidate
 from assayer.methods.scholareval.paper_evidence import MIN_EXCERPT_CHARS
@@ -61,7 +61,7 @@ class SlowReader:
                 for section in full_text.sections
                 if section.text.strip() not in text
             )
-            body_excerpt = excerpt(sections, self._idea_words, max(0, limit - len(text)))
+            body_excerpt = cut_excerpt(sections, self._idea_words, max(0, limit - len(text)))
             text = f"{text}\n\n{body_excerpt}".strip()
             beyond_abstract = len(body_excerpt) > MIN_EXCERPT_CHARS
             if beyond_abstract:
@@ -100,14 +100,14 @@ class SlowReader:
         if self._run.cutoff and side == "before":
             self._run.journal.undated_texts[record.id] = "web page"
         self._run.journal.check_for_suspicion(record, page.flags)
-        text = excerpt([page.text], self._idea_words, self._options.evidence_chars)
+        text = cut_excerpt([page.text], self._idea_words, self._options.evidence_chars)
         return self._read_source(ranked_candidate, record, text, full_text_read=True)
 
     async def _read_repositories(self, candidates: Sequence[RankedCandidate], side: CutoffSide) -> list[ReadSource]:
         if self._backends.code is None or not candidates:
             return []
         names = [candidate.candidate.paper.title for candidate in candidates]
-        codes = await self._backends.code.read(names, self._sources.window(side))
+        codes = await self._backends.code.read(names, self._sources.get_window(side))
         return self._drop_unread(
             [self._read_repository(candidate, codes[candidate.candidate.paper.title], side) for candidate in candidates]
         )
@@ -123,7 +123,7 @@ class SlowReader:
         if not self._sources.admits(record, side):
             return None
         self._run.journal.check_for_suspicion(record, code.flags)
-        text = repository_excerpt(code, self._idea_words, self._options.evidence_chars)
+        text = cut_repository_excerpt(code, self._idea_words, self._options.evidence_chars)
         return self._read_source(ranked_candidate, record, text, full_text_read=True)
 
     def _read_dataset(self, ranked_candidate: RankedCandidate) -> ReadSource | None:
