@@ -84,7 +84,8 @@ def _with_entry(
 def _invented(model: CitedWork, title: str, chance: random.Random) -> str:
     entry = ADDRESS.sub("", strip_mark(model.raw)).replace(model.title, title, 1).rstrip(" ,.;:") + "."
     for author in model.authors:
-        entry = entry.replace(family_name(author), chance.choice(_FAMILIES), 1)
+        family, invented = family_name(author), chance.choice(_FAMILIES)
+        entry = entry.replace(family, invented.upper() if family.isupper() else invented, 1)
     return entry
 
 
