@@ -140,8 +140,7 @@ def _explain_undecided(search: ReferenceSearch, unanswered: tuple[str, ...]) -> 
         return "not checked: its title could not be told."
     if unanswered and len(search.asked) == 1:
         return f"it is not in the {next(iter(search.asked))}, and no other source answered."
-    is_page = is_web_page(search.work.raw, is_bare=not search.work.authors and search.work.year is None)
-    return "it is a web page, and the sources contain only publications." if is_page else ""
+    return "it is a web page, and the sources contain only publications." if is_web_page(search.work.raw) else ""
 
 
 def _compose_text(work: CitedWork) -> str:

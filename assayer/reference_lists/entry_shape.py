@@ -108,6 +108,8 @@ _NO_AUTHOR = re.compile(
 
 
 _ADDRESS = re.compile(r"(?:https?\s?:\s?//\s?|www\.)(?!(?:dx\.)?doi\.org|arxiv\.org)\S", re.IGNORECASE)
+_TITLE_AND_ADDRESS = re.compile(r"[^.]{3,200}\.? (?:[Uu][Rr][Ll]:? ?)?https?\s?:")
+_YEAR_ALONE = re.compile(rf"\b{YEAR}\b")
 _VISITED = re.compile(
     r"\b(?:retrieved|accessed|last (?:accessed|visited|checked)|available (?:at|from|online)|visited|"
     r"abgerufen|zugriff|consulté|consultado|accesso|дата обращения)\b|\[online\]|访问日期",
@@ -194,10 +196,13 @@ def entry_number(line: str) -> tuple[str, int] | None:
     return next((style, int(number)) for style, number in match.groupdict().items() if number)
 
 
-def is_web_page(entry: str, *, is_bare: bool) -> bool:
-    """Return whether an entry is a web page: it has an address, and says when or where it was read, or `is_bare`, that
-    is, without authors and a year."""
-    return bool(_ADDRESS.search(entry) and (is_bare or _VISITED.search(entry)))
+def is_web_page(entry: str) -> bool:
+    """Return whether an entry is a web page: it has an address and says when or where it was read, or is only a title
+    and an address."""
+    is_read = _VISITED.search(entry) is not None
+    return bool(_ADDRESS.search(entry)) and (
+        is_read or (_TITLE_AND_ADDRESS.match(entry) is not None and _YEAR_ALONE.search(ADDRESS.sub("", entry)) is None)
+    )
 
 
 def has_year_or_link(entry: str) -> bool:

@@ -122,18 +122,22 @@ def _split_numbered_lines(lines: Sequence[str]) -> list[PrintedEntry]:
         return []
     style, last = mark[0], mark[1] - 1
     entries: list[tuple[int, list[str]]] = []
+    dated = False
     for line in lines:
         found = entry_number(line)
         step = found[1] - last if found and found[0] == style else -1
         # A number may be printed twice by mistake.
-        repeated = step == 0 and style == "bracket" and entries and has_year_or_link("\n".join(entries[-1][1]))
+        repeated = step == 0 and style == "bracket" and dated
         # The columns of a page may be in another order.
-        late = style == "bracket" and found and -_MAX_GAP <= step < 0 and found[1] not in dict(entries[-_MAX_LATE:])
+        is_lower = found is not None and found[0] == style == "bracket" and -_MAX_GAP <= step < 0
+        late = is_lower and found is not None and found[1] not in dict(entries[-_MAX_LATE:])
         if found and (repeated or late or 0 < step <= (_MAX_GAP if style == "bracket" else 2)):
             last = max(last, found[1])
             entries.append((found[1], [strip_mark(line)]))
+            dated = has_year_or_link(entries[-1][1][0])
         elif entries:
             entries[-1][1].append(line)
+            dated = dated or has_year_or_link(line)
     if style in ("bare", "dot") and len(entries) < 2 and len([line for line in lines if line.strip()]) > 3:
         return []
     return [
@@ -334,7 +338,7 @@ def _titled_starts(lines: Sequence[str], places: Sequence[int], ahead: Mapping[i
     for place in places:
         line = lines[place].strip()
         begins = line[0].isupper() or line[0] in "“\"«„'‘*["
-        if dated and ended and begins and may_end_entry(above, len(above)) and not _NO_TITLE.match(line):
+        if dated and ended and begins and may_end_entry(above) and not _NO_TITLE.match(line):
             starts.append(place)
             dated = False
         above = line

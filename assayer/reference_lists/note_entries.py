@@ -76,7 +76,7 @@ def _is_entry(text: str) -> bool:
     address = ADDRESS.fullmatch(text.rstrip("."))
     if address is not None:
         return any(dois_in(text)) or any(arxiv_ids_in(text))
-    if is_web_page(text, is_bare=False):
+    if is_web_page(text):
         return text[:1].isupper() and _FINITE.search(ADDRESS.split(text)[0]) is None
     begins = reads_like_entry(text) or begins_with_names(text)
     return begins and is_published(text) and not is_prose(text) and bool(fields_of(text).title)

@@ -8,8 +8,8 @@ from assayer.reference_lists.entry_shape import UPPER, has_year_or_link, is_name
 _BREAK = re.compile(r"(?<=[.)\]\d>”\"*])\s+(?=\S)")
 _CAPITALS = re.compile(rf"{UPPER}(?:{UPPER}|['’-]){{2,30}}(?:,| {UPPER}{{2}})")
 """Family name in capitals."""
-_AHEAD = 400
-"""Number of characters in which names and a date are looked for."""
+_AHEAD, _BEFORE = 400, 12
+"""Number of characters in which names and a date are looked for, and in which an entry ends."""
 
 
 def split_run_on(piece: str) -> Iterator[str]:
@@ -25,7 +25,7 @@ def split_run_on(piece: str) -> Iterator[str]:
         match.end()
         for match in _BREAK.finditer(flat)
         if reads_like_entry(flat[match.end() : match.end() + _AHEAD])
-        and may_end_entry(flat, match.start())
+        and may_end_entry(flat[max(0, match.start() - _BEFORE) : match.start()])
         and (not in_capitals or _CAPITALS.match(flat, match.end()))
     ]
     if not cuts:
@@ -38,7 +38,7 @@ def split_run_on(piece: str) -> Iterator[str]:
     yield flat[start:]
 
 
-def may_end_entry(text: str, end: int) -> bool:
-    """Return whether an entry can end here. It cannot end after an initial, `et al.`, `&` or `COVID-19`."""
-    before = text[max(0, end - 12) : end]
-    return not re.search(r"(?:\b[^\W\d_]\.|\bal\.|\beds?\.|&|\bJr\.|[A-Z]-\d{1,2})$", before)
+def may_end_entry(text: str) -> bool:
+    """Return whether an entry can end at the end of a text. It cannot end after an initial, `et al.`, `&` or
+    `COVID-19`."""
+    return not re.search(r"(?:\b[^\W\d_]\.|\bal\.|\beds?\.|&|\bJr\.|[A-Z]-\d{1,2})$", text[-_BEFORE:])

@@ -84,7 +84,8 @@ def _add_entry(
 def _invent_entry(model: CitedWork, title: str, rng: random.Random) -> str:
     entry = ADDRESS.sub("", strip_mark(model.raw)).replace(model.title, title, 1).rstrip(" ,.;:") + "."
     for author in model.authors:
-        entry = entry.replace(extract_family_name(author), rng.choice(_FAMILIES), 1)
+        family, invented = extract_family_name(author), rng.choice(_FAMILIES)
+        entry = entry.replace(family, invented.upper() if family.isupper() else invented, 1)
     return entry
 
 

@@ -334,7 +334,8 @@ def detect_layout(lines: Sequence[PdfLine], metadata_title: str = "") -> PdfLayo
     has_numbered_headings = sum(bool(heading.number) for heading in headings) >= 3
     main = _main_style(headings)
     sections: list[tuple[str, list[PdfLine | str]]] = [(FRONT_MATTER, [])]
-    title_above, number = "", None
+    title_above = ""
+    number: tuple[str, int] | None = None
     for line, heading in lines_with_headings:
         if line.text and line.text in title and line.style.size > body.size:
             continue
