@@ -90,9 +90,7 @@ def outcomes(references: OwnReferences) -> list[str]:
 def partly(question: BaseModel) -> BaseModel:
     assert isinstance(question, SupportQuestion)
     verdicts = [
-        SupportVerdict(
-            label=item.label, carried=item.build_passage, missing="Says nothing of accuracy.", outcome="partly"
-        )
+        SupportVerdict(label=item.label, carried=item.passage, missing="Says nothing of accuracy.", outcome="partly")
         for item in question.items
     ]
     return SupportAnswer(verdicts=verdicts)

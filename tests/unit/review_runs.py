@@ -28,7 +28,7 @@ def supported(outcome: str) -> Answerer:
         return SupportAnswer(
             verdicts=[
                 SupportVerdict.model_validate(
-                    {"label": item.label, "carried": item.build_passage, "missing": "", "outcome": outcome}
+                    {"label": item.label, "carried": item.passage, "missing": "", "outcome": outcome}
                 )
                 for item in question.items
             ]

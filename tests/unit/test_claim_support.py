@@ -83,7 +83,7 @@ async def test_model_sees_source_placeholders_instead_of_paper_markers() -> None
         "Rehearsal helps [this source] but not with images [another source].",
         "Rehearsal helps [another source] but not with images [this source].",
     ]
-    assert [(item.build_passage, item.title) for item in question.items] == [
+    assert [(item.passage, item.title) for item in question.items] == [
         (HALVED, "Title of a"),
         (NO_GAIN, "Title of b"),
     ]
@@ -222,7 +222,7 @@ async def test_passages_shared_by_several_claims_are_sent_once() -> None:
     again = _point(f"Forgetting was halved on text [{build_marker(A)}].")
     checked = await _checked(llm, _point(), other, again)
     (question,) = llm.questions(SupportQuestion)
-    assert [item.build_passage for item in question.items] == [HALVED, HALVED, NO_GAIN]
+    assert [item.passage for item in question.items] == [HALVED, HALVED, NO_GAIN]
     prompt = SUPPORT.messages(question)[1].content
     assert prompt.count(HALVED) == prompt.count(NO_GAIN) == 1
     assert "[C2] as before\n<claim" in prompt

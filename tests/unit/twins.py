@@ -73,7 +73,7 @@ def _all_supported(question: BaseModel) -> SupportAnswer:
     assert isinstance(question, SupportQuestion)
     return SupportAnswer(
         verdicts=[
-            SupportVerdict(label=item.label, carried=item.build_passage, missing="", outcome="supports")
+            SupportVerdict(label=item.label, carried=item.passage, missing="", outcome="supports")
             for item in question.items
         ]
     )

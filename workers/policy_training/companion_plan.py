@@ -44,7 +44,7 @@ class CompanionTraining(TrainingPlan):
     @property
     def dimensions(self) -> tuple[RubricDimension, ...]:
         """Return the loop's dimensions. Raises InputError if a dimensions file is unusable."""
-        return self.loop.rubric()
+        return self.loop.load_rubric()
 
     def calls(self, judged: int) -> int:
         """Return the maximum number of policy calls in one rollout, if `judged` dimensions are judged at its end."""
