@@ -102,7 +102,7 @@ docs: .venv/.installed-dev  ## the site of the documents, in build/site; fails o
 generated: .venv/.installed-dev  ## write the OpenAPI document and the JSON schemas in docs/ anew
 	$(BIN)/python -m orchestrator > docs/openapi.json
 	@for model in report.Report ranking.Ranking bias_test.BiasTestReport; do \
-		$(BIN)/python -c "import json; from assayer.reports.json_and_csv import $${model#*.} as model, json_schema; print(json.dumps(json_schema(model), indent=2))" > docs/$${model%.*}.schema.json; \
+		$(BIN)/python -c "import json; from assayer.reports.json_and_csv import $${model#*.} as model, build_json_schema; print(json.dumps(build_json_schema(model), indent=2))" > docs/$${model%.*}.schema.json; \
 	done
 
 release:  ## a release of this commit in dist/, checked but not uploaded
