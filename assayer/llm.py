@@ -115,7 +115,9 @@ class Task(Generic[In, Out]):
     def version(self) -> int:
         match = _VERSIONED.match(self.prompt)
         if match is None:
-            raise ValueError(f"Prompt file {self.prompt!r} of task {self.name} is not named NAME.vN.md.")
+            raise ValueError(
+                f"The name of prompt file {self.prompt!r} (task {self.name}) must have the form NAME.vN.md."
+            )
         return int(match["version"])
 
     @cached_property

@@ -135,7 +135,7 @@ class Engine:
             return await method.evaluate(idea, run, inputs)
         backends, options = inputs.backends, self.settings.own_references
         check = check_own_references(idea, backends.reference_sources, backends.llm, run, options)
-        run.own_references = task = asyncio.create_task(check)
+        run.own_references_check = task = asyncio.create_task(check)
         try:
             return await method.evaluate(idea, run, inputs)
         finally:

@@ -29,7 +29,7 @@ from index.versions.verification_cache import VerificationCache
 from workers.datasets.adapter import DatasetSource
 from workers.datasets.datacite import DataCite
 from workers.datasets.kaggle import Kaggle
-from workers.embedding.bge_m3 import folder_with_heads
+from workers.embedding.bge_m3 import find_folder_with_heads
 from workers.embedding.embedder import local_embedder
 from workers.flag_embedding import require_flag_embedding
 from workers.full_texts.grobid_client import is_alive, server_version
@@ -50,7 +50,7 @@ from workers.llm.providers import keys_set
 from workers.outbound.source_gateway import SourceGateway
 from workers.outbound.source_requests import RequestContext, SourceFetcher, SourceRequest
 from workers.outbound.store import InMemoryAnswerStore, InMemoryResponseCache, InMemorySharedState
-from workers.reranking.llm_reranker import language_model_folder
+from workers.reranking.llm_reranker import find_language_model_folder
 from workers.web.search import WebSearch
 
 _OLDEST_POSTGRESQL = 16
@@ -123,18 +123,18 @@ async def _check_database(settings: Settings) -> Finding:
 
 
 def _check_flag_embedding(settings: Settings) -> Iterator[Finding]:
-    """Check the configured FlagEmbedding models without loading or downloading them."""
-    required_by = {
-        "embedding model": (settings.embedder.library, settings.embedder.model, folder_with_heads),
-        "reranking model": (settings.reranker.library, settings.reranker.model, language_model_folder),
+    """Yield a finding for each configured FlagEmbedding model, without loading or downloading it."""
+    models_by_subject = {
+        "embedding model": (settings.embedder.library, settings.embedder.model, find_folder_with_heads),
+        "reranking model": (settings.reranker.library, settings.reranker.model, find_language_model_folder),
     }
-    for subject, (library, model, check) in required_by.items():
+    for subject, (library, model, find_folder) in models_by_subject.items():
         if library != "FlagEmbedding" or model is None:
             continue
         try:
             require_flag_embedding(f"The {subject}")
             if model.startswith(("/", ".", "~")):
-                check(model)
+                find_folder(model)
         except ConfigurationError as error:
             yield Finding(subject, "broken", str(error))
         else:

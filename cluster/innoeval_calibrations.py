@@ -63,8 +63,8 @@ def fit_calibration(
     """Return decision thresholds fitted on the final scores in a folder of reports; `source` describes who made the
     decisions.
 
-    Raises InputError if the name is invalid, the reports were made with different settings, or the data cannot be
-    fitted."""
+    Raises InputError if the calibration's `name` is invalid, the reports were made with different settings, or the data
+    cannot be fitted."""
     if not _NAME.fullmatch(name):
         raise InputError(
             f"{name!r} is not a valid calibration name.",

@@ -14,24 +14,24 @@ def listening_socket(host: str, port: int) -> Iterator[socket.socket]:
     """Open a listening socket; port 0 selects a free port. Raises ConfigurationError if the address is not
     available."""
     try:
-        listening = _listen(host, port)
+        listener = _open_listening_socket(host, port)
     except (OSError, OverflowError) as error:
         raise ConfigurationError(
             f"assayer cannot listen on {host}, port {port}: {getattr(error, 'strerror', None) or error}.",
             "Choose another --port (0 chooses a free one) or another --host.",
         ) from None
-    with listening:
-        yield listening
+    with listener:
+        yield listener
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def _open_listening_socket(host: str, port: int) -> socket.socket:
     family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-    listening = socket.socket(family, kind, protocol)
+    listener = socket.socket(family, kind, protocol)
     try:
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind(address)
-        listening.listen(_BACKLOG)  # from now on, clients that connect wait instead of being refused
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen(_BACKLOG)  # from now on, clients that connect wait instead of being refused
     except BaseException:
-        listening.close()
+        listener.close()
         raise
-    return listening
+    return listener

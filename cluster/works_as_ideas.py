@@ -45,8 +45,9 @@ class WorksAsIdeas:
     bibliography: Bibliography | None
 
     async def read(self, work: Identifiers, address: str, source: str) -> Outcome:
-        """Return a work as an idea, or the submissions to a venue. `address` is the work's URL, or empty if an
-        identifier named the work. Raises InputError if the work cannot be found or read."""
+        """Return the idea in a work or, if `address` names a venue, the ideas in the submissions to it. `address` is
+        the URL that was passed; empty if an identifier was passed instead. Raises InputError if the work cannot be
+        found or read."""
         venue = venue_in(address)
         if venue or work.openreview:
             return await self._submissions(venue, work.openreview, source)

@@ -42,8 +42,8 @@ def checksum(path: Path) -> str:
 def file_checksums(
     directory: Path, excluded_name: str = "", known_checksums: Mapping[str, FileChecksum] = MappingProxyType({})
 ) -> tuple[FileChecksum, ...]:
-    """Return the checksums of every file below a directory, except files named `excluded_name`. Checksums in
-    `known_checksums`, keyed by path, are taken from there."""
+    """Return the checksum of every file below a directory, except files named `excluded_name`. Files whose relative
+    path is in `known_checksums` are not hashed again; the checksum there is returned."""
 
     def compute_checksum(path: Path) -> FileChecksum:
         name = path.relative_to(directory).as_posix()

@@ -96,7 +96,7 @@ def load_model(name: str, setting: str, create: Callable[[], Any]) -> Any:
         log.setLevel(level)
 
 
-def model_folder(name: str, setting: str) -> Path:
+def find_model_folder(name: str, setting: str) -> Path:
     """Return the model's folder: `name` itself if it is a folder, otherwise the local copy of that repository, after
     downloading missing files. Raises ConfigurationError, which names the `setting` to check, if there is none."""
     folder = Path(name).expanduser()

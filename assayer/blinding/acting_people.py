@@ -103,8 +103,10 @@ def find_possible_people(text: str) -> list[NamedPerson]:
 
 
 def find_acting_people(text: str, possible: Sequence[NamedPerson]) -> Iterator[NamedPerson]:
-    """Yield those of the possible people who are at work in a sentence, who sign the text, or who begin a line, if
-    there are several such lines or a first name is known."""
+    """Yield the possible people whom the text shows as taking part in the proposal.
+
+    These are people who are described as doing something for it, and people who sign the text. People whose names begin
+    a line are included if there are several such lines, or if one of the first names is known."""
     acting = set(_ACTING_SURNAME.findall(text))
     items: list[NamedPerson] = []
     for named in possible:
@@ -121,8 +123,8 @@ def find_acting_people(text: str, possible: Sequence[NamedPerson]) -> Iterator[N
 
 
 def find_people_near(text: str, possible: Sequence[NamedPerson], named: Sequence[MaskSpan]) -> Iterator[NamedPerson]:
-    """Yield those of the possible people, except cited authors, in whose paragraph, list or table somebody is
-    `named`."""
+    """Yield the possible people in a paragraph, list or table that contains a span from `named`. Cited authors are left
+    out."""
     starts = [0, *(match.end() for match in _PARAGRAPH_END.finditer(text))]
     paragraphs = {bisect_right(starts, span.start) for span in named}
     for item in possible:

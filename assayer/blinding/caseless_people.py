@@ -57,7 +57,7 @@ def _chinese_name() -> str:
 
 
 @cache
-def _contexts() -> tuple[re.Pattern[str], ...]:
+def _introduction_patterns() -> tuple[re.Pattern[str], ...]:
     name = f"(?P<name>{_chinese_name()})"
     korean = "".join(sorted(item for item in load_surnames() if re.fullmatch(f"[{HANGUL}]", item)))
     word = RIGHT_TO_LEFT_WORD
@@ -80,7 +80,7 @@ def _contexts() -> tuple[re.Pattern[str], ...]:
 
 def find_caseless_people(text: str) -> Iterator[NamedPerson]:
     """Yield the people whom titles, thanks or verbs introduce in scripts without capitals."""
-    for pattern in _contexts():
+    for pattern in _introduction_patterns():
         for match in pattern.finditer(text):
             name = match["name"]
             if name[:2] in _NO_KOREAN_NAMES or name.split(" ")[0] in _NO_FIRST_WORD:
@@ -90,17 +90,19 @@ def find_caseless_people(text: str) -> Iterator[NamedPerson]:
 
 
 def caseless_names_may_remain(title: str, text: str, recognised: bool) -> bool:
-    """Return whether the parts of a text in scripts without capitals may name people. If nobody was `recognised`,
-    known names anywhere count, and unknown lines below the title; otherwise only known names in short lines, at the
-    beginning and at the end."""
+    """Return whether a text may still name people in scripts without capitals.
+
+    Short lines that consist of known names always count. If people were already `recognised`, likely names count only
+    near the beginning and the end of the text. Otherwise they count anywhere, and so do lines at the top that have the
+    form of a name."""
     lines = [line.strip(" \t*_>|-•") for line in text.split("\n")]
     lines = [line for line in lines if line and not line.startswith("#") and line != title]
     if any(_names_people(line) for line in (title, *lines) if len(line) <= _MAX_NAME_LINE):
         return True
     if recognised:
-        return any(_unknown_people().search(part) for part in (text[:_HEAD_CHARS], text[-_HEAD_CHARS:]))
+        return any(_likely_name_pattern().search(part) for part in (text[:_HEAD_CHARS], text[-_HEAD_CHARS:]))
     front = islice(takewhile(lambda line: len(line) <= _MAX_FRONT_LINE, lines), _FRONT_LINES)
-    return any(map(_may_be_byline, front)) or _unknown_people().search(text) is not None
+    return any(map(_may_be_byline, front)) or _likely_name_pattern().search(text) is not None
 
 
 def _names_people(line: str) -> bool:
@@ -117,8 +119,8 @@ def _may_be_byline(line: str) -> bool:
 
 
 @cache
-def _unknown_people() -> re.Pattern[str]:
-    """Return the pattern for words that are rarely anything but names."""
+def _likely_name_pattern() -> re.Pattern[str]:
+    """Return a pattern that finds surnames and first names that are rarely used as ordinary words."""
     japanese = "|".join(name for name in load_surnames() if len(name) > 1 and not re.match(f"[{HANGUL}]", name))
     first_names = "|".join(name for name in load_given_names() if re.match("[\u0590-\u06ff]", name))
     return re.compile(

@@ -25,9 +25,15 @@ from assayer.models import Document, Idea, IdeaId, Note, Section, TextFlag
 from assayer.reference_lists.entry_parser import parse_references
 from assayer.reference_lists.link_targets import inline_links
 from assayer.reference_lists.list_end import find_end_of_entries
+from assayer.reference_lists.list_removal import SplitText, split_off_lists
 from assayer.reference_lists.list_titles import list_title
-from assayer.reference_lists.note_entries import NoteEntry, entries_of_note, number_notes, part_note_entries, split_note
-from assayer.reference_lists.parting import PartedText, part_lists
+from assayer.reference_lists.note_entries import (
+    NoteEntry,
+    extract_note_entries,
+    number_notes,
+    parse_note_entries,
+    split_note,
+)
 from assayer.text.form_fields import merge_left_out, remove_form_fields
 from assayer.text.headings import find_headings, split_at
 from assayer.text.raised_text import rewrite_script_marks
@@ -147,10 +153,10 @@ def parse_idea(
     front_matter, rest = split_front_matter(text)
     filled, form_fields = remove_form_fields(rest)
     clean, flags = _sanitise_and_strip(number_notes(inline_links(rewrite_script_marks(filled))))
-    without_notes, noted = part_note_entries(clean)
-    parted = part_lists(without_notes.text)
-    _check_word_count(parted.text, source)
-    own, sections = _title_and_sections(parted.text)
+    without_notes, noted = extract_note_entries(clean)
+    split = split_off_lists(without_notes.text)
+    _check_word_count(split.text, source)
+    own, sections = _title_and_sections(split.text)
     named = title or next((field.value for field in front_matter if field.name == "title"), "")
     known = known or Document()
     above = (*known.front_matter, *front_matter)
@@ -158,14 +164,17 @@ def parse_idea(
     draft = known.model_copy(
         update={"title": named, "front_matter": above, "sections": sections, "notes": (), "left_out": left_out}
     )
-    moved = tuple(flag.model_copy(update={"offset": parted.moved(without_notes.moved(flag.offset))}) for flag in flags)
-    return _idea(draft, own, parted.text, parted.lists, moved, source, cutoff, noted)
+    moved = tuple(
+        flag.model_copy(update={"offset": split.convert_offset(without_notes.convert_offset(flag.offset))})
+        for flag in flags
+    )
+    return _idea(draft, own, split.text, split.lists, moved, source, cutoff, noted)
 
 
 def idea_of_document(document: Document, source: str, title: str | None = None, cutoff: dt.date | None = None) -> Idea:
     """Create an idea from a document as parsed by a reader. Raises the same errors as `parse_idea`."""
     sections, lists, text = list[Section](), list[str](), ""
-    document, noted, flags = _part_notes(document)
+    document, noted, flags = _extract_note_citations(document)
     left_out = list(document.left_out)
     _check("\n\n".join(f"{section.title}\n\n{section.text}" for section in document.sections), source)
     titled = any(list_title(section.title) == "certain" for section in document.sections)
@@ -176,24 +185,24 @@ def idea_of_document(document: Document, source: str, title: str | None = None, 
         name = _shorten_title(heading)
         if section.title != UNTITLED and list_title(section.title) == "certain" and parse_references(words):
             end = find_end_of_entries(words)
-            parted = PartedText(words[end:].strip(), (words[:end].rstrip(),), ((0, end, 0),))
+            split = SplitText(words[end:].strip(), (words[:end].rstrip(),), ((0, end, 0),))
             name, heading_flags = UNTITLED, ()
         else:
-            parted = (
-                PartedText(words) if document.references else _split_off_references(section.title, words, titled=titled)
+            split = (
+                SplitText(words) if document.references else _split_off_references(section.title, words, titled=titled)
             )
-        lists += parted.lists
-        if parted.lists and not parted.text:
+        lists += split.lists
+        if split.lists and not split.text:
             continue
         head = "" if name == UNTITLED else f"## {name}\n\n"
         text += "\n\n" if text else ""
         start = len(text) + len("## ")
         flags += [flag.model_copy(update={"offset": start + min(flag.offset, len(name))}) for flag in heading_flags]
         text += head
-        flags += [flag.model_copy(update={"offset": len(text) + parted.moved(flag.offset)}) for flag in found]
-        text = f"{text}{parted.text}".rstrip()
-        if parted.text:
-            sections.append(Section(title=name, text=parted.text))
+        flags += [flag.model_copy(update={"offset": len(text) + split.convert_offset(flag.offset)}) for flag in found]
+        text = f"{text}{split.text}".rstrip()
+        if split.text:
+            sections.append(Section(title=name, text=split.text))
     _check_word_count(text, source)
     labelled = find_labelled_title(text, named=bool(document.title) and not is_generic_title(document.title))
     draft = document.model_copy(
@@ -208,25 +217,25 @@ def idea_of_document(document: Document, source: str, title: str | None = None, 
     return _idea(draft, own, text, lists, tuple(flags), source, cutoff, noted)
 
 
-def _part_notes(document: Document) -> tuple[Document, list[NoteEntry], list[TextFlag]]:
+def _extract_note_citations(document: Document) -> tuple[Document, list[NoteEntry], list[TextFlag]]:
     """Return the document with only the remarks of its notes, the citations in its notes, and the flags of notes that
     are citations."""
     remarks, entries, flags = list[Note](), list[NoteEntry](), list[TextFlag]()
     for note in document.notes:
         clean, note_flags = _sanitise_and_strip(note.text)
         remark, citations = split_note(clean)
-        entries += entries_of_note(note.mark, citations)
+        entries += parse_note_entries(note.mark, citations)
         flags += [flag.model_copy(update={"offset": 0}) for flag in note_flags] if citations else []
         if remark or not citations:
             remarks.append(note.model_copy(update={"text": remark}) if citations else note)
     return document.model_copy(update={"notes": tuple(remarks)}), entries, flags
 
 
-def _split_off_references(title: str, words: str, *, titled: bool) -> PartedText:
+def _split_off_references(title: str, words: str, *, titled: bool) -> SplitText:
     """Return a section's text and its reference lists. A title such as `Sources` marks a list if entries fill the
     section."""
-    below = part_lists(f"## {title}\n\n{words}") if list_title(title) else PartedText(words)
-    return PartedText("", below.lists) if below.lists and not below.text else part_lists(words, titled=titled)
+    below = split_off_lists(f"## {title}\n\n{words}") if list_title(title) else SplitText(words)
+    return SplitText("", below.lists) if below.lists and not below.text else split_off_lists(words, titled=titled)
 
 
 def idea_of_sections(sections: Sequence[Section], source: str, title: str | None = None) -> Idea:

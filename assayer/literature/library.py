@@ -45,16 +45,17 @@ class Library:
         self._window_after_cutoff = Window.later_than(run.cutoff) if run.cutoff else None
         self._title = idea.own_words.title
         self._shingles = build_shingles(idea.own_words.text)
-        self._verdicts: dict[PaperId, bool] = {}
+        self._admissions: dict[PaperId, bool] = {}
         self.own_papers: dict[PaperId, Paper] = {}
 
     def admits(self, paper: Paper) -> bool:
         """Return whether a paper may be used: it was published by the cutoff, and it is not the idea's own paper."""
-        if paper.id not in self._verdicts:
-            self._verdicts[paper.id] = self._judge(paper)
-        return self._verdicts[paper.id]
+        if paper.id not in self._admissions:
+            self._admissions[paper.id] = self._admit_paper(paper)
+        return self._admissions[paper.id]
 
-    def _judge(self, paper: Paper) -> bool:
+    def _admit_paper(self, paper: Paper) -> bool:
+        """Return whether a paper may be used, and record the decision in the journal."""
         if not admits(self._window, paper.publication_date):
             self._run.journal.record_dropped("paper", "published after the cutoff, or undated")
             return False
@@ -66,7 +67,8 @@ class Library:
             self._run.journal.revised_later.add(paper.id)
         return True
 
-    def _admit_later(self, paper: Paper) -> bool:
+    def _admit_later_paper(self, paper: Paper) -> bool:
+        """Return whether a paper published after the cutoff may be used, and record it in the journal if so."""
         if (
             self._window_after_cutoff is None
             or not admits(self._window_after_cutoff, paper.publication_date)
@@ -97,7 +99,7 @@ class Library:
         if self._window_after_cutoff is None:
             return [[] for _ in queries]
         answers = await self._literature.search(queries, limit, self._window_after_cutoff)
-        return [keep_one_hit_per_work([hit for hit in hits if self._admit_later(hit.paper)]) for hits in answers]
+        return [keep_one_hit_per_work([hit for hit in hits if self._admit_later_paper(hit.paper)]) for hits in answers]
 
     async def snippets(self, queries: Sequence[str], limit: int) -> list[list[Passage]]:
         answers = await self._literature.snippets(queries, limit, self._window)

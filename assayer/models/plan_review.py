@@ -65,7 +65,8 @@ class PlanFlaw(Frozen):
 
 
 class NearPaper(Frozen):
-    """Paper that may contain a comparison missing from the plan. It was not read for this purpose."""
+    """Paper that may contain a comparison missing from the plan: it is similar to the comparator's description, but its
+    text was not checked for such a comparison."""
 
     label: Label
     similarity: float

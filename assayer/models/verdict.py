@@ -20,7 +20,7 @@ class ClassProbability(Frozen):
 
 
 class NeighbourViewpoint(Frozen):
-    """Viewpoint in another idea, and that idea's outcome."""
+    """Similar viewpoint in another idea, and that idea's outcome."""
 
     text: str
     idea: IdeaId
@@ -88,13 +88,13 @@ class RepeatedIdea(Frozen):
 
 
 class MeasuredScorer(Frozen):
-    """Scorer, and how well it separates outcomes, measured on ideas whose outcomes it had not seen."""
+    """Scorer and its AUROC on held-out ideas, whose outcomes were not used to fit it."""
 
     name: str
     auroc: float
     low: float
     high: float
-    """Upper end of the 95 % interval, from a bootstrap over ideas."""
+    """Upper end of the 95 % confidence interval, from a bootstrap over ideas."""
 
 
 class ScorerChoice(Frozen):

@@ -13,10 +13,10 @@ from assayer.models import CitedWork, Identifiers, Paper
 from assayer.own_references.names import are_comparable, is_group, is_named_in, names_may_match
 from assayer.own_references.titles import (
     TELLING,
+    compare_titles,
     has_more_subtitle,
     is_followed_by_name,
     is_other_title,
-    title_agreement,
 )
 from assayer.reference_lists.entry_shape import UNREADABLE
 from assayer.reference_lists.telling_title import is_title_told
@@ -62,7 +62,7 @@ def find_best_match(work: CitedWork, records: Sequence[Paper]) -> RecordMatch | 
 def _measure_likeness(work: CitedWork, paper: Paper) -> _Likeness | None:
     if _find_shared_schemes(work, paper):
         return "identifier"
-    titles = title_agreement(work, paper.title)
+    titles = compare_titles(work, paper.title)
     if titles is None:
         return None
     author, year = _shares_author(work, paper), _year_agrees(work, paper)
@@ -152,7 +152,7 @@ def _title_difference(work: CitedWork, paper: Paper, likeness: _Likeness) -> str
     if likeness == "identifier" and is_title_told(work) and is_other_title(work, paper.title):
         name = f"arXiv id {work.arxiv}" if "doi" not in _find_shared_schemes(work, paper) else f"DOI {work.doi}"
         return f"The {name} belongs to a work with a different title: “{paper.title}”."
-    if title_agreement(work, paper.title) != "alike" or UNREADABLE.search(work.title):
+    if compare_titles(work, paper.title) != "alike" or UNREADABLE.search(work.title):
         return ""
     if not work.title and is_followed_by_name(work, paper):
         return ""

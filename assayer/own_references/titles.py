@@ -50,7 +50,7 @@ beginning, a few different letters, or an entry with more words than the record;
 be alike."""
 
 
-def title_agreement(work: CitedWork, title: str) -> TitleAgreement | None:
+def compare_titles(work: CitedWork, title: str) -> TitleAgreement | None:
     """Return how the titles agree; None if they belong to different works or either is missing."""
     ours, theirs = build_title_key(work.title), build_title_key(title)
     if not theirs:

@@ -213,11 +213,14 @@ def _choose_pairs(
     for higher, lower in closest[:_MAX_PAIRS_SHOWN]:
         overlap = ranked_by_id[higher].ranks.high >= ranked_by_id[lower].ranks.low
         open_count += overlap
+        open_label = f"O{open_count}" if overlap else ""
         yield ShownPair(
-            open=f"O{open_count}" if overlap else "",
+            open=open_label,
             higher=names[higher],
             lower=names[lower],
-            reasons=tuple(reason for item in by_pair[higher, lower] for reason in _list_reasons(item, names)),
+            reasons=tuple(
+                reason for comparison in by_pair[higher, lower] for reason in _list_reasons(comparison, names)
+            ),
         )
 
 

@@ -92,13 +92,15 @@ def split_comparisons(comparisons: Sequence[Comparison], ideas: Container[str], 
 def explain_refused(refused: Sequence[Comparison], judging: Judging) -> str:
     """Return a sentence that says how many comparisons are not used, and why. Example: `Of the comparisons of these
     ideas, 12 judged … cannot be used, …`."""
-    counts = Counter(judging.explain_objection(item) for item in refused)
+    counts = Counter(judging.explain_objection(comparison) for comparison in refused)
     parts = [f"{count:,} judged {objection}" for objection, count in counts.items()]
-    blind, reports = "not blind" if judging.rules is None else "blind", " and uses reports" * judging.with_evidence
+    blinding_phrase = "not blind" if judging.rules is None else "blind"
+    evidence_phrase = " and uses reports" if judging.with_evidence else ""
     has_other_conditions = any(
-        (item.blinding_rules, item.with_evidence) != (judging.rules, judging.with_evidence) for item in refused
+        (comparison.blinding_rules, comparison.with_evidence) != (judging.rules, judging.with_evidence)
+        for comparison in refused
     )
-    explanation = f", because this ranking is {blind}{reports}" if has_other_conditions else ""
+    explanation = f", because this ranking is {blinding_phrase}{evidence_phrase}" if has_other_conditions else ""
     return f"Of the comparisons of these ideas, {' and '.join(parts)} cannot be used{explanation}."
 
 

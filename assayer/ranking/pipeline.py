@@ -190,19 +190,21 @@ def _choose_round(
     options: RankingOptions,
     cut: int | None,
     remaining: int,
-    reversals: int,
+    reversal_count: int,
 ) -> tuple[Ints, Ints]:
     """Choose the pairs for the next round. The last part of the budget repeats informative pairs in the opposite
     order."""
     strengths = fit_strengths(_collect_verdicts(progress, texts, options.order_by), seeds)
-    salt = options.seed + progress.finished
-    size = min(remaining, max(_MIN_ROUND_SIZE, len(texts.distinct) // 2))
+    round_seed = options.seed + progress.finished
+    round_size = min(remaining, max(_MIN_ROUND_SIZE, len(texts.distinct) // 2))
     unanswered = progress.find_unanswered(texts)
-    pairs = choose_reversed_pairs(strengths, size if remaining <= reversals else 0, salt, cut, unanswered)
+    pairs = choose_reversed_pairs(
+        strengths, round_size if remaining <= reversal_count else 0, round_seed, cut, unanswered
+    )
     if len(pairs[0]):
         return pairs
-    count = min(size, remaining - reversals) if remaining > reversals else size
-    return choose_pairs(strengths, count, salt, cut, unanswered)
+    count = min(round_size, remaining - reversal_count) if remaining > reversal_count else round_size
+    return choose_pairs(strengths, count, round_seed, cut, unanswered)
 
 
 def _is_usable(earlier: Comparison, rows: Mapping[IdeaId, int], dimension: str) -> bool:

@@ -189,7 +189,7 @@ def is_record(line: str) -> bool:
 
 
 def entry_number(line: str) -> tuple[str, int] | None:
-    """Return the style and the number of the mark before an entry; None if there is no number."""
+    """Return the style and number of an entry's label, such as `[3]` or `3.`; None if it has no numbered label."""
     match = _NUMBER_MARK.match(line)
     if match is None:
         return None

@@ -17,7 +17,7 @@ from assayer.reference_lists.entry_shape import (
     reads_like_entry,
 )
 from assayer.reference_lists.identifiers import ADDRESS, arxiv_ids_in, dois_in
-from assayer.reference_lists.parting import PartedText, cut_spans
+from assayer.reference_lists.list_removal import SplitText, cut_spans
 
 _MAX_NOTE_CHARS = 4_000
 """Maximum characters of a note that may be citations."""
@@ -89,7 +89,7 @@ class NoteEntry(NamedTuple):
     work: CitedWork
 
 
-def entries_of_note(mark: str, citations: Iterable[str]) -> Iterator[NoteEntry]:
+def parse_note_entries(mark: str, citations: Iterable[str]) -> Iterator[NoteEntry]:
     """Yield the entries in a note; its mark is their number."""
     for citation in citations:
         number = int(mark) if mark.isdecimal() and len(mark) < 5 else None
@@ -145,12 +145,12 @@ def _end_of_remark(text: str, note: _Definition, words: int) -> int:
     return next(islice(_WORD.finditer(text, start, note.end), words - 1, None)).end()
 
 
-def part_note_entries(text: str) -> tuple[PartedText, list[NoteEntry]]:
-    """Return a text in Markdown without the citations in its notes, and these citations. Marks and remarks stay."""
+def extract_note_entries(text: str) -> tuple[SplitText, list[NoteEntry]]:
+    """Return a Markdown text without the citations in its notes, and these citations. Labels and remarks stay."""
     spans, entries = list[tuple[int, int]](), list[NoteEntry]()
     for note in _definitions(text) if "[^" in text else ():
         remark, citations = split_note(note.text)
-        entries += entries_of_note(note.mark, citations)
+        entries += parse_note_entries(note.mark, citations)
         if citations:
             spans.append((_end_of_remark(text, note, len(remark.split())), note.end))
     return cut_spans(text, spans), entries

@@ -108,7 +108,7 @@ async def assemble_report(
     parts = (*numbered_parts, *map(numbering.apply, findings.background))
     graph = numbering.apply(findings.graph) if findings.graph else None
     plan_review = numbering.apply(findings.plan_review) if findings.plan_review else None
-    own_references = await run.own_references if run.own_references else None
+    own_references = await run.own_references_check if run.own_references_check else None
     papers = numbering.list_papers(findings.papers)
     for paper in papers:
         run.journal.check_for_suspicion(paper)

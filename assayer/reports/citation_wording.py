@@ -42,8 +42,8 @@ def describe_further_quote_state(quote: FurtherQuote) -> str:
 
 
 def describe_missing_numbers(point: Point | Reading) -> str:
-    """Return a sentence that lists the numbers found neither in the cited texts nor in the idea; empty if all were
-    found."""
+    """Return a sentence that lists the numbers in a point that appear neither in the cited texts nor in the idea; empty
+    if there are none."""
     numbers = [f"“{number}”" for number in point.numbers_not_found]
     if not numbers:
         return ""

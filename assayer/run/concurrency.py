@@ -62,8 +62,8 @@ async def catch_failure(awaitable: Awaitable[Out]) -> Out | Failed:
     longer responds, an unreachable database or service component, or a wrong setting. If the evaluation is restarted,
     it continues from its cached answers.
 
-    An exhausted budget counts as the item's own failure: no more requests are sent, and earlier answers are kept. So
-    does a Defect, which affects one request; the report counts and names it."""
+    Two other errors are returned as the item's failure. After BudgetExhausted, no more requests are sent, and earlier
+    answers are kept. A Defect affects only one request; the report counts and names it."""
     try:
         return await awaitable
     except _FATAL_ERRORS:

@@ -32,7 +32,7 @@ class Run:
     journal: Journal = field(default_factory=Journal)
     unread_characters: int = 0
     """Number of the idea's characters that were cut from prompts."""
-    own_references: Awaitable[OwnReferences | Absent | None] | None = None
+    own_references_check: Awaitable[OwnReferences | Absent | None] | None = None
     """Check of the idea's own references, which runs alongside the method; the report waits for it."""
 
     def keep_successes(

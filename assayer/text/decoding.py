@@ -51,12 +51,12 @@ def decode_text(data: bytes, source: str, declared: str = "") -> str:
     if not mark:
         _refuse_other_kinds(data, source)
     if mark or b"\0" in data:
-        return data.decode(mark or _utf16(data, source), "replace")
-    if (text := _seven_bits(data)) is not None:
+        return data.decode(mark or _detect_utf16(data, source), "replace")
+    if (text := _decode_seven_bits(data)) is not None:
         return text
-    if (text := _strictly(data, "utf-8")) is not None and not _JAPANESE_ESCAPE.search(data):
+    if (text := _decode_strictly(data, "utf-8")) is not None and not _JAPANESE_ESCAPE.search(data):
         return _repair_double_encoding(text)
-    if declared and (text := _strictly(data, declared)) is not None:
+    if declared and (text := _decode_strictly(data, declared)) is not None:
         return text
     lenient = data.decode("utf-8", "replace")
     special = sum(1 for character in lenient if character > "\x7f")
@@ -71,23 +71,23 @@ def _repair_double_encoding(text: str) -> str:
     if not _TWICE.search(text):
         return text
     try:
-        return b"".join(_windows_bytes(character) for character in text).decode("utf-8")
+        return b"".join(_encode_windows(character) for character in text).decode("utf-8")
     except UnicodeError:
         return text
 
 
-def _seven_bits(data: bytes) -> str | None:
+def _decode_seven_bits(data: bytes) -> str | None:
     """Decode a text that is all ASCII bytes but was written in a 7-bit encoding. Returns None for other texts."""
     if not data.isascii():
         return None
     if _HZ.search(data):
-        return _strictly(data, "hz")
+        return _decode_strictly(data, "hz")
     words = _UTF_7.findall(data)
-    text = _strictly(data, "utf-7") if len(words) >= _MIN_UTF_7 else None
+    text = _decode_strictly(data, "utf-7") if len(words) >= _MIN_UTF_7 else None
     return text if text and all(_LATIN.fullmatch(word.decode("utf-7")) for word in words) else None
 
 
-def _windows_bytes(character: str) -> bytes:
+def _encode_windows(character: str) -> bytes:
     return character.encode("latin-1" if "\x80" <= character <= "\x9f" else "cp1252")
 
 
@@ -103,7 +103,7 @@ def encoding_of(file: BinaryIO, source: str) -> str:
     _refuse_other_kinds(start, source)
     if start.count(b"\0") > 0.01 * len(start) or utf16_without_mark(start):
         file.seek(0)
-        return _utf16(start, source)
+        return _detect_utf16(start, source)
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     special = broken = 0
     sample, piece = b"", start
@@ -130,7 +130,7 @@ def _find_encoding_mark(data: bytes) -> str | None:
     return next((encoding for mark, encoding in _MARKS if data.startswith(mark)), None)
 
 
-def _strictly(data: bytes, encoding: str) -> str | None:
+def _decode_strictly(data: bytes, encoding: str) -> str | None:
     """Return the decoded text; None if the bytes are invalid in that encoding, or the encoding is unknown."""
     try:
         return data.decode(encoding)
@@ -138,15 +138,15 @@ def _strictly(data: bytes, encoding: str) -> str | None:
         return None
 
 
-def _utf16(data: bytes, source: str) -> str:
+def _detect_utf16(data: bytes, source: str) -> str:
     encoding = utf16_without_mark(data)
     if encoding is None:
-        raise _binary(source)
+        raise _build_binary_error(source)
     return encoding
 
 
 def _recognise_encoding(data: bytes, source: str) -> str:
-    if _JAPANESE_ESCAPE.search(data) and _strictly(data, "iso2022_jp") is not None:
+    if _JAPANESE_ESCAPE.search(data) and _decode_strictly(data, "iso2022_jp") is not None:
         return "iso2022_jp"
     encoding = detect_encoding(data)
     if encoding is None:
@@ -163,10 +163,10 @@ def _refuse_other_kinds(data: bytes, source: str) -> None:
             raise InputError(f"{source} is {kind}, not text.", remedy)
     controls = sum(data.count(byte) for byte in _CONTROLS if byte != b"\0")
     if controls > 0.01 * len(data) and not utf16_without_mark(data):
-        raise _binary(source)
+        raise _build_binary_error(source)
 
 
-def _binary(source: str) -> InputError:
+def _build_binary_error(source: str) -> InputError:
     return InputError(f"{source} is not text: it contains binary data.", "Use plain text, Markdown, JSON or PDF.")
 
 

@@ -36,7 +36,7 @@ _BRACKETED = re.compile(
 )
 _CELLS = re.compile(r"(\s\|\s|\|)")
 _EMPTY_CELLS = re.compile(r"\|\s+(?=\|)")
-_LABELLED = re.compile(r"(?P<before>[\s*•–-]{0,6}(?:[^:|.]{1,80}:\s+)?)(?P<value>.*?)\s*$")
+_LABELLED = re.compile(r"(?P<label>[\s*•–-]{0,6}(?:[^:|.]{1,80}:\s+)?)(?P<value>.*?)\s*$")
 
 
 def remove_form_fields(text: str) -> tuple[str, tuple[UnreadPart, ...]]:
@@ -82,15 +82,16 @@ def merge_left_out(parts: Iterable[UnreadPart]) -> tuple[UnreadPart, ...]:
 
 
 def _remove_prompts(line: str) -> tuple[str, int]:
-    """Return a line without prompts that fill it, one of its cells or the place after a label, and their number."""
+    """Return a line without its prompts, and their number. A prompt counts only if it fills the line, a table cell, or
+    the rest of either after a label."""
     if not _PROMPT.search(line) and not _BRACKETED.search(line):
         return line, 0
     count = 0
     cells = _CELLS.split(line)
-    for place, cell in enumerate(cells):
+    for index, cell in enumerate(cells):
         match = _LABELLED.match(cell)
         if match and (_PROMPT.fullmatch(match["value"]) or _BRACKETED.fullmatch(match["value"])):
-            cells[place] = match["before"]
+            cells[index] = match["label"]
             count += 1
     return ("".join(cells).rstrip(" |") if count else line), count
 

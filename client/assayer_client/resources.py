@@ -57,7 +57,7 @@ _FIRST, _LAST = dt.datetime(2000, 1, 1, tzinfo=dt.UTC), dt.datetime(2200, 1, 1, 
 
 def _plausible(moment: dt.datetime) -> dt.datetime:
     if not _FIRST <= moment < _LAST:
-        raise ValueError(f"The time must be between {_FIRST:%Y} and {_LAST:%Y}")
+        raise ValueError(f"The timestamp {moment.isoformat()} must be between the years {_FIRST:%Y} and {_LAST:%Y}")
     return moment.astimezone(dt.UTC)
 
 

@@ -34,8 +34,9 @@ def brief(
             report = Report.model_validate_json(read_whole(path))
         except ValidationError as error:
             first_error = error.errors()[0]
+            place = ".".join(map(str, first_error["loc"])) or "file"
             raise InputError(
-                f"{path} is not an assayer report: {first_error['msg']}.", "Pass the JSON file of a report."
+                f"{path} is not an assayer report: {place}: {first_error['msg']}.", "Pass the JSON file of a report."
             ) from None
         written.append(out / f"{name}.pdf")
         write_whole(written[-1], render_brief_pdf(report, fonts or ()))

@@ -110,7 +110,7 @@ def jsonl(
         raise InputError(f"{tables[0]} is a spreadsheet; paper records are read from JSON Lines.", _TABLE)
     summary = _run(partial(ingest_jsonl, to, files, load_settings()), as_json)
     if summary.taken and not summary.rows:
-        raise InputError(f"{', '.join(files)}: no line is a paper record; nothing was added to {to}.", _RECORD)
+        raise InputError(f"Nothing was added to {to}: no line in {', '.join(files)} is a paper record.", _RECORD)
 
 
 @app.command()

@@ -239,12 +239,12 @@ def _is_injection_suspected(report: Report) -> bool:
     return bool(report.idea.flags) or any(notice.kind == "injection" for notice in report.notices)
 
 
-def job_fields(job: JobResource, status: str, result_hint: str) -> dict[str, Any]:
+def job_fields(job: JobResource, status_tool: str, result_hint: str) -> dict[str, Any]:
     """Return the fields common to all answers about jobs. `status` is the tool that returns the job's state;
     `result_hint` is the next step after it has succeeded."""
     problem, step = job.problem, result_hint
     if job.state in ("queued", "running"):
-        step = f"It continues in the background: call {status} with this id in a minute. Do not submit it again."
+        step = f"It continues in the background: call {status_tool} with this id in a minute. Do not submit it again."
     elif job.state != "succeeded":
         step = "It ended without a result; `problem` states the reason, if known."
     return {

@@ -29,14 +29,14 @@ async def local_service(settings: Settings) -> AsyncIterator[ClientOpener]:
     start."""
     async with open_service(settings) as service:
         await PgTenants(service.database).create(LOCAL_TENANT, TenantPlan(name="Agents on this machine"))
-        keys, key = PgKeys(service.database), generate_key()
+        key_store, key = PgKeys(service.database), generate_key()
         plan = KeyPlan(name="assayer mcp --local", scopes=frozenset({"submit", "read"}))
-        await keys.create(LOCAL_TENANT, plan, key)
-        running = asyncio.create_task(service.run())
+        await key_store.create(LOCAL_TENANT, plan, key)
+        service_task = asyncio.create_task(service.run())
         try:
             yield make_opener_with_own_key(_URL, key.secret, httpx2.ASGITransport(service.app))
         finally:
             await service.drain(0)
-            running.cancel()
-            await asyncio.gather(running, return_exceptions=True)
-            await keys.revoke(LOCAL_TENANT, key.id, ActBy(_OPERATOR, dt.datetime.now(dt.UTC)))
+            service_task.cancel()
+            await asyncio.gather(service_task, return_exceptions=True)
+            await key_store.revoke(LOCAL_TENANT, key.id, ActBy(_OPERATOR, dt.datetime.now(dt.UTC)))

@@ -65,7 +65,7 @@ class PostgresDataDirectory:
     def _check_directory(self) -> None:
         if (self._home / "PG_VERSION").exists():
             raise ConfigurationError(
-                f"{self._home} is itself a PostgreSQL data directory that was not created by assayer.",
+                f"{self._home} is a PostgreSQL data directory that assayer did not create.",
                 f"Set ASSAYER_HOME to another directory. {OWN_SERVER_HINT}",
             )
         if not self._cluster.exists():

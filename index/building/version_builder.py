@@ -72,10 +72,10 @@ class VersionPlan:
     added: Sequence[SegmentEntry]
     hidden: Mapping[str, Sequence[int]]
     """Hidden rows, keyed by the kept segment's name."""
-    removed: Sequence[int] = ()
+    removed_papers: Sequence[int] = ()
     """Ids of the documents to remove from the papers' BM25 index."""
     removed_passages: Sequence[int] = ()
-    before: Path | None = None
+    previous_directory: Path | None = None
     """Directory of the previous version, whose BM25 index is copied."""
     fit: FitCalibration | None = None
     """The previous version's calibration, which is reused if the corpus still has about the same size."""
@@ -163,7 +163,7 @@ class VersionBuilder:
         the next attempt can reuse its segments."""
         version = self.version_name(plan)
         with self.versions.scratch_directory() as directory:
-            await asyncio.to_thread(self._write, plan, directory)
+            await asyncio.to_thread(self._write_files, plan, directory)
             reader = VersionReader(list(self._open_segments(plan)), directory / BM25_FOLDER)
             manifest = Manifest(
                 version=version,
@@ -176,7 +176,7 @@ class VersionBuilder:
                 sources=plan.sources,
                 rejected=count_rejections(plan.rejections),
                 changes=plan.changes,
-                files=await asyncio.to_thread(_checksums, directory, plan.before),
+                files=await asyncio.to_thread(_checksums, directory, plan.previous_directory),
             )
             write_sealed(manifest, directory)
             await asyncio.to_thread(self.versions.add_version, directory, version)
@@ -187,7 +187,7 @@ class VersionBuilder:
         self.versions.prune(self.options.keep)
         return manifest
 
-    def _write(self, plan: VersionPlan, directory: Path) -> None:
+    def _write_files(self, plan: VersionPlan, directory: Path) -> None:
         lines = (rejection.model_dump_json() + "\n" for rejection in plan.rejections)
         (directory / REJECTED_FILE).write_text("".join(lines), "utf-8")
         for name, rows in plan.hidden.items():
@@ -198,7 +198,7 @@ class VersionBuilder:
             (
                 PAPERS_FOLDER,
                 (paper_document for segment in added_segments for paper_document in _paper_documents(segment)),
-                plan.removed,
+                plan.removed_papers,
             ),
             (
                 PASSAGES_FOLDER,
@@ -206,10 +206,10 @@ class VersionBuilder:
                 plan.removed_passages,
             ),
         ):
-            if plan.before is None:
+            if plan.previous_directory is None:
                 (directory / BM25_FOLDER / name).mkdir()
             else:
-                copy_bm25_index(plan.before / BM25_FOLDER / name, directory / BM25_FOLDER / name)
+                copy_bm25_index(plan.previous_directory / BM25_FOLDER / name, directory / BM25_FOLDER / name)
             write_bm25_index(directory / BM25_FOLDER / name, documents, removed_documents)
 
     def _open_segments(self, plan: VersionPlan) -> Iterator[Segment]:
@@ -230,8 +230,8 @@ class VersionBuilder:
 
 
 def _checksums(directory: Path, previous_version: Path | None) -> tuple[FileChecksum, ...]:
-    """Return the checksums of a new version's files. Those of files that it shares with the previous version, which was
-    verified before the update, are taken from there."""
+    """Return the checksums of a new version's files. Files shared with the previous version, which was verified before
+    the update, are not hashed again: their checksums come from its manifest."""
     known_checksums = {}
     if previous_version is not None:
         for file in read_manifest(previous_version).files:

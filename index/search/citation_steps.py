@@ -19,8 +19,8 @@ class CitationSteps:
     def __init__(
         self, segments: Sequence[Segment], first_units: Units, filters: Filters, excluded_units: Collection[int]
     ) -> None:
-        """Restrict results to papers that pass the filters and whose units are not in `excluded_units`. `first_units`
-        contains the unit of each segment's first paper."""
+        """Restrict results to papers that pass the filters and are not in `excluded_units`. A unit is a paper's number
+        within the version; `first_units` contains the unit of each segment's first paper."""
         self._segments = [(int(start), segment) for start, segment in zip(first_units, segments, strict=False)]
         self._filters = filters
         self._excluded_units = np.array(sorted(excluded_units), np.int64)

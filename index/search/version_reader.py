@@ -21,7 +21,7 @@ from index.segments.citation_graph import DatedUnit, keep_newest
 from index.segments.content_graph import name_keys
 from index.segments.gpus import Gpus
 from index.segments.paper_keys import keys_of_work
-from index.segments.passage_citations import CitedKeys, keys_in, papers_cited
+from index.segments.passage_citations import CitedKeys, find_cited_papers, keys_in
 from index.segments.passages import ABSTRACT, split_passages
 from index.segments.row_filter import read_hidden
 from index.segments.segment import Segment
@@ -183,7 +183,7 @@ class VersionReader:
         if hashes is not None:
             return dict.fromkeys(cited_unit for units in self._units_with_hashes(hashes) for cited_unit in units)
         works = self._works_cited_by(unit)
-        papers = papers_cited(works, self.papers_by_key(sorted(keys_in([works])))) if works else ()
+        papers = find_cited_papers(works, self.papers_by_key(sorted(keys_in([works])))) if works else ()
         return self.units_of(papers).values() if works else None
 
     def works_cited_by(self, ids: Sequence[PaperId]) -> dict[PaperId, CitedKeys]:

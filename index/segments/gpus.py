@@ -119,7 +119,7 @@ class FaissGpus:
             raise ConfigurationError(
                 f"{rows.nbytes / 1e9:.1f} GB of the corpus's vectors cannot be copied to GPU {gpu}: "
                 f"{str(error).splitlines()[0]}",
-                "Set ASSAYER_CORPUS__DEVICE=cpu, give the process more GPUs, or spread the corpus over shards.",
+                "Set ASSAYER_CORPUS__DEVICE=cpu, give the process more GPUs, or split the corpus into more shards.",
             ) from None
         return tensor
 

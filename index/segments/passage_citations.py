@@ -72,7 +72,7 @@ def keys_in(passages: Iterable[CitedKeys]) -> set[int]:
     return {key for works in passages for keys in works for key in keys if key != NO_KEY}
 
 
-def papers_cited(works: CitedKeys, papers_by_key: Mapping[int, Sequence[PaperId]]) -> tuple[PaperId, ...]:
+def find_cited_papers(works: CitedKeys, papers_by_key: Mapping[int, Sequence[PaperId]]) -> tuple[PaperId, ...]:
     """Return the distinct papers that match the works. A work is matched by its most reliable key in `papers_by_key`;
     if several papers have that key, the work matches none."""
     papers: dict[PaperId, None] = {}

@@ -24,7 +24,7 @@ from index.search.version_reader import VersionReader
 from index.segments.bm25_index import Bm25Matches
 from index.segments.citation_graph import keep_newest
 from index.segments.lexical_index import LexicalMatches
-from index.segments.passage_citations import CitedKeys, keys_in, papers_cited
+from index.segments.passage_citations import CitedKeys, find_cited_papers, keys_in
 from index.segments.vector_index import VectorMatches
 from index.shards.shard_store import shard_of
 
@@ -56,18 +56,18 @@ class CorpusQueries:
     ) -> list[list[Passage]]:
         rankings = await self._rank(queries, vectors, limit, filters, with_passages=True)
         passages = await self._fetch(VersionReader.passages_at, (key for item in rankings for key, _ in item))
-        cites = await self._papers_cited(passages)
+        cites = await self._find_cited_papers(passages)
         return [
             [passages[key].model_copy(update={"similarity": cosine, "cites": cites[key]}) for key, cosine in item]
             for item in rankings
         ]
 
-    async def _papers_cited(self, passages: Mapping[int, Passage]) -> dict[int, tuple[PaperId, ...]]:
+    async def _find_cited_papers(self, passages: Mapping[int, Passage]) -> dict[int, tuple[PaperId, ...]]:
         """Return the papers, from any shard, that each passage cites."""
         cited_keys = await self._fetch(VersionReader.works_cited_at, passages)
         papers = await self._papers_by_key(cited_keys.values())
         return {
-            key: tuple(item for item in papers_cited(cited_keys[key], papers) if item != passage.paper.id)
+            key: tuple(item for item in find_cited_papers(cited_keys[key], papers) if item != passage.paper.id)
             for key, passage in passages.items()
         }
 
@@ -115,21 +115,23 @@ class CorpusQueries:
             VersionReader.papers_at, (key for keys in cited_keys.values() for key in keys)
         )
         answers = {paper: [papers_by_key[key] for key in keys] for paper, keys in cited_keys.items()}
-        answers |= await self._cited_in_texts([item for item in papers if item not in answers], limit, window)
+        answers |= await self._find_papers_cited_in_texts(
+            [item for item in papers if item not in answers], limit, window
+        )
         return {item: answers[item] for item in papers if item in answers}
 
-    async def _cited_in_texts(
+    async def _find_papers_cited_in_texts(
         self, papers: Sequence[PaperId], limit: int, window: Window
     ) -> dict[PaperId, list[Paper]]:
         """Return the papers that papers without a reference list cite in their texts."""
         works = await self._call_owners(VersionReader.works_cited_by, papers)
         by_key = await self._papers_by_key(works.values())
-        cited_ids = {paper: papers_cited(paper_ids, by_key) for paper, paper_ids in works.items()}
-        passing_papers = await self.papers(
-            list(dict.fromkeys(item for paper_ids in cited_ids.values() for item in paper_ids)), window
+        cited_ids = {paper: find_cited_papers(cited_keys, by_key) for paper, cited_keys in works.items()}
+        admitted_papers = await self.papers(
+            list(dict.fromkeys(cited_id for paper_ids in cited_ids.values() for cited_id in paper_ids)), window
         )
         return {
-            paper: [passing_papers[item] for item in paper_ids if item in passing_papers][:limit]
+            paper: [admitted_papers[cited_id] for cited_id in paper_ids if cited_id in admitted_papers][:limit]
             for paper, paper_ids in cited_ids.items()
         }
 

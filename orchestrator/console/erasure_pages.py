@@ -50,32 +50,32 @@ async def show_proof(number: EntryNumber, context: Eraser) -> Response:
     return context.render_page("erased.html", proof=erasure_proof, proof_page=build_proof_page(erasure_proof))
 
 
-async def _render_preview(context: PageContext, source: str, batch: str, changed: bool = False) -> Response:
-    erasure = await _preview_erasure(context, source, batch)
+async def _render_preview(context: PageContext, applicant_name: str, batch: str, changed: bool = False) -> Response:
+    erasure = await _preview_erasure(context, applicant_name, batch)
     listed_ids = {job.id for job in erasure.jobs} if erasure else set()
-    applicants = await context.services.applicants.find_by_name(context.tenant, source)
+    proposals_with_name = await context.services.applicants.find_by_name(context.tenant, applicant_name)
     return context.render_page(
         "erase.html",
         status=409 if changed else 200,
-        source=source,
+        source=applicant_name,
         batch=batch,
-        both=bool(source and batch),
+        both=bool(applicant_name and batch),
         changed=changed,
         erasure=erasure,
         kinds=Counter(job.kind for job in erasure.jobs) if erasure else {},
         digest=_compute_digest(erasure) if erasure else "",
         calls=await context.services.jobs.list_batches(context.tenant, after=None, limit=100),
-        other_proposals=[applicant for applicant in applicants if applicant.id not in listed_ids],
-        members_with_name=await context.reviewing.expertise.find_members_by_mention(context.tenant, source),
+        other_proposals=[proposal for proposal in proposals_with_name if proposal.id not in listed_ids],
+        members_with_name=await context.reviewing.expertise.find_members_by_mention(context.tenant, applicant_name),
     )
 
 
-async def _preview_erasure(context: PageContext, source: str, batch: str) -> Erasure | None:
-    """Return what would be deleted; None unless exactly one of `source` and `batch` is given."""
-    if bool(source) == bool(batch):
+async def _preview_erasure(context: PageContext, applicant_name: str, batch: str) -> Erasure | None:
+    """Return what would be deleted; None unless exactly one of `applicant_name` and `batch` is passed."""
+    if bool(applicant_name) == bool(batch):
         return None
     return await preview_erasure(
-        context.services.erasures, context.services.jobs, context.tenant, source or None, batch or None
+        context.services.erasures, context.services.jobs, context.tenant, applicant_name or None, batch or None
     )
 
 

@@ -35,9 +35,9 @@ def group_judged_pairs(comparisons: Iterable[SourcedComparison], titles: Mapping
             (comparison.job, frozenset((comparison.answer.first, comparison.answer.second))), []
         ).append(comparison)
     return [
-        _build_pair(pair, titles)
-        for pair in comparisons_by_pair.values()
-        if len({pair[0].answer.first, pair[0].answer.second}) > 1
+        _build_pair(pair_comparisons, titles)
+        for pair_comparisons in comparisons_by_pair.values()
+        if len({pair_comparisons[0].answer.first, pair_comparisons[0].answer.second}) > 1
     ]
 
 

@@ -52,7 +52,7 @@ class EndedAssignments(NamedTuple):
 
     @property
     def digest(self) -> str:
-        """Return a digest of the assignments that would end, to detect whether they have changed."""
+        """Digest of the assignments that would end, to detect whether they have changed since the page was shown."""
         pairs = sorted(f"{assignment.evaluation} {assignment.member}" for assignment in self.withdrawn)
         return hashlib.sha256("\n".join(pairs).encode()).hexdigest()
 

@@ -130,7 +130,7 @@ def _solve(
             method="highs-ds",
         )
         if solution.x is None:
-            raise ArithmeticError(f"no plan of assignments was found: {solution.message}")
+            raise ArithmeticError(f"the solver found no assignment of reviewers to proposals: {solution.message}")
         prices = solution.eqlin.marginals
         reduced_costs = np.where(active, np.inf, costs - prices[:rows, None] - prices[None, rows:])
         pairs_to_add = min(columns, _ADDED_PAIRS)

@@ -32,15 +32,17 @@ def parse_papers(references: str) -> tuple[list[ReviewerPaper], list[str]]:
     if not references.strip():
         return [], []
     try:
-        file = read_bibliography(references, "The list")
+        bibliography = read_bibliography(references, "The list")
     except InputError:
         lines = [line.strip(" \t\r•*") for line in references.splitlines()]
         works = [(_parse_line(line), "") for line in lines if line]
-        unread = [work.raw[:80] for work, _ in works if len(work.title) < _MIN_TITLE_CHARS]
+        unrecognised_entries = [work.raw[:80] for work, _ in works if len(work.title) < _MIN_TITLE_CHARS]
     else:
-        works = [(entry.work, entry.abstract) for entry in file.entries]
-        unread = list(file.unread)
-    return [_build_paper(work, abstract) for work, abstract in works if len(work.title) >= _MIN_TITLE_CHARS], unread
+        works = [(entry.work, entry.abstract) for entry in bibliography.entries]
+        unrecognised_entries = list(bibliography.unread)
+    return [
+        _build_paper(work, abstract) for work, abstract in works if len(work.title) >= _MIN_TITLE_CHARS
+    ], unrecognised_entries
 
 
 def _parse_line(line: str) -> CitedWork:

@@ -32,7 +32,7 @@ async def invite_member(members: PgMembers, tenant: TenantId, id: MemberId, body
     member = await members.find_by_email(tenant, new_member.email)
     if member is not None and NewMember(**member.model_dump(include=set(NewMember.model_fields))) == new_member:
         return member
-    raise HttpProblem("conflict", f"The address {body.email} already belongs to a member.")
+    raise HttpProblem("conflict", f"The email address {body.email} already belongs to a member.")
 
 
 async def change_member(members: PgMembers, tenant: TenantId, id: str, fields: dict[str, Any], by: ActBy) -> Member:

@@ -157,7 +157,7 @@ async def grant_leases(
             list(shares.virtual_times.values()),
             shares.clock,
         )
-        leases, unreadable = await _read_leases(connection, rows, settings, keep_documents)
+        leases, unreadable = await _build_leases(connection, rows, settings, keep_documents)
     return GrantedLeases(leases, over_budget + unreadable)
 
 
@@ -203,11 +203,11 @@ def _to_tenant_queue(row: asyncpg.Record, queues: Mapping[tuple[str, int], Seque
     )
 
 
-async def _read_leases(
+async def _build_leases(
     connection: Connection, rows: Sequence[asyncpg.Record], settings: QueueSettings, keep_documents: bool
 ) -> tuple[list[Lease], list[JobId]]:
-    """Return the leases in the rows, and the ids of jobs whose request cannot be read. Those jobs are marked as failed,
-    so that they do not keep others from starting."""
+    """Build the leases from the rows, and mark the jobs whose request cannot be read as failed, so that they do not
+    keep others from starting. Return the leases and the failed jobs' ids."""
     leases: list[Lease] = []
     unreadable: list[JobId] = []
     for row in rows:

@@ -161,7 +161,7 @@ class PgMembers(LoggedStore):
         try:
             member = await select_one(connection, Member, _UPDATE_MEMBER, tenant, id, *_make_columns(new_values))
         except asyncpg.UniqueViolationError:
-            raise ReviewRefused(f"The address {email} belongs to another member.") from None
+            raise ReviewRefused(f"The email address {email} belongs to another member.") from None
         if is_different_address(current.email, email):
             await connection.execute(_DELETE_SIGN_IN_LINKS, id)
         if not new_values.receives_email:

@@ -97,7 +97,7 @@ class PgOpinions(LoggedStore):
             raise ReviewRefused(
                 f"Until {unblinded_until:%Y-%m-%d} you could read the reports of this call in another role, so your "
                 "first opinion would not be blind.",
-                "Ask the officer in charge of the call to assign another reviewer.",
+                "Ask the officer in charge of the funding call to assign another reviewer.",
             )
         if await connection.fetchrow(_INSERT_OPINION, evaluation, member, body.score, note, answers, by.at) is not None:
             await self._log.append(
@@ -216,6 +216,7 @@ async def _may_review(connection: Connection, tenant: TenantId, evaluation: JobI
         raise ReviewRefused("You have a conflict of interest with this proposal.")
     if not row["readable"]:
         raise ReviewRefused(
-            "The document could not be read, so it cannot be reviewed. Inform the officer in charge of the call."
+            "The document could not be read, so it cannot be reviewed.",
+            "Contact the officer in charge of the funding call.",
         )
     return True

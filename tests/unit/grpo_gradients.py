@@ -11,7 +11,7 @@ from trl.trainer.grpo_config import GRPOConfig
 from trl.trainer.grpo_trainer import GRPOTrainer
 
 from tests.tiny_policy import TinyPolicy
-from workers.policy_training.trajectories import TrajectoryTokens, rollout_batch
+from workers.policy_training.trajectories import TrajectoryTokens, build_rollout_batch
 
 MOST = 16
 """Tokens that a completion may have."""
@@ -59,7 +59,7 @@ def log_probability_gradients(
         ),
         train_dataset=Dataset.from_list([{"prompt": "0"}] * 4),
         processing_class=policy.tokenizer,
-        rollout_func=lambda prompts, _: {**rollout_batch(rows), "trajectory": list(rewards)},
+        rollout_func=lambda prompts, _: {**build_rollout_batch(rows), "trajectory": list(rewards)},
     )
     compute_loss = trainer._compute_loss
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from assayer.reference_lists.parting import part_lists
+from assayer.reference_lists.list_removal import split_off_lists
 from orchestrator.access.roles import MemberId
 from orchestrator.reviewing.conflict_search import ConflictSearch, ReviewerDetails
 
@@ -51,7 +51,7 @@ def test_citing_the_reviewer_in_references_is_not_a_conflict() -> None:
     """The reference list is parted from the text of a proposal when the proposal is read."""
     text = f"{BODY}\n\n## References\n\n[1] Ada Lovelace Byron. Notes on the engine. 1843."
     assert _found(text) == ["name"]
-    assert _found(part_lists(text).text) == []
+    assert _found(split_off_lists(text).text) == []
 
 
 @pytest.mark.parametrize(

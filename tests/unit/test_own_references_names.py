@@ -5,7 +5,7 @@ import pytest
 from assayer.models import CitedWork, Paper, retraction_in_title, title_without_retraction
 from assayer.own_references.matching import find_best_match
 from assayer.own_references.names import is_group, names_may_match
-from assayer.own_references.titles import title_agreement
+from assayer.own_references.titles import compare_titles
 from assayer.reference_lists.entry_parser import parse_references
 from index.records.paper_record import PaperRecord
 from tests.unit.own_references_fixture import checked, outcomes, record
@@ -144,7 +144,7 @@ async def test_entry_of_a_retracted_record_is_reported_as_retracted() -> None:
 )
 def test_spelling_variants_of_a_title_match(printed: str, held: str) -> None:
     work = CitedWork(title=printed, raw=f"Lee A. {printed}. Post. 2015;1:2.")
-    assert title_agreement(work, held) == "same"
+    assert compare_titles(work, held) == "same"
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,12 @@ from hypothesis import strategies as st
 
 from assayer.errors import InputError
 from tests.tiny_policy import tiny_policy
-from workers.policy_training.trajectories import TrajectorySegment, TrajectoryTokens, rollout_batch, trajectory_tokens
+from workers.policy_training.trajectories import (
+    TrajectorySegment,
+    TrajectoryTokens,
+    build_rollout_batch,
+    trajectory_tokens,
+)
 
 WORDS = tuple(f"w{number}" for number in range(12))
 PROMPT, WRITTEN, FOUND, MORE = (3, 4), (5, 6), (7, 8, 9), (10, 11)
@@ -52,8 +57,8 @@ def test_log_probabilities_of_a_sampler_stay_with_their_tokens() -> None:
     tokens = trajectory_tokens(walk)
     assert tokens.logprobs == (-0.1, -0.2, None, None, None, -0.3, None)
     unknown = trajectory_tokens(WALK)
-    assert rollout_batch([unknown])["logprobs"] is None
-    assert rollout_batch([tokens, unknown])["logprobs"] == [list(tokens.logprobs), [None] * 7]
+    assert build_rollout_batch([unknown])["logprobs"] is None
+    assert build_rollout_batch([tokens, unknown])["logprobs"] == [list(tokens.logprobs), [None] * 7]
 
 
 def _gradients(folder: Path, rows: Sequence[TrajectoryTokens], loss: str, divergence: float = 0.0) -> Any:

@@ -76,7 +76,7 @@ async def test_labelled_idea_that_is_also_ranked_is_excluded_from_training() -> 
 
 
 @pytest.mark.parametrize(
-    ("labelled", "said"), [(_labelled(2), "cannot be split"), (_labelled(9)[:9], "all have the label 'reject'")]
+    ("labelled", "said"), [(_labelled(2), "cannot be split"), (_labelled(9)[:9], "have the label 'reject'")]
 )
 async def test_too_few_labelled_ideas_are_refused(labelled: list[LabelledIdea], said: str) -> None:
     with pytest.raises(InputError, match=said):

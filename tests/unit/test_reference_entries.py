@@ -3,7 +3,7 @@
 import pytest
 
 from assayer.reference_lists.entry_parser import parse_references
-from assayer.reference_lists.parting import part_lists
+from assayer.reference_lists.list_removal import split_off_lists
 from workers.documents.parsed_text import ParsedText
 from workers.documents.pdf_accents import compose_accents
 from workers.documents.pdf_layout import detect_layout
@@ -243,7 +243,7 @@ def test_number_in_the_name_of_a_group_begins_no_entry() -> None:
 
 def test_block_on_authors_below_a_list_is_not_part_of_its_last_entry() -> None:
     text = f"{'Trams carry people through towns. ' * 9}\n\nReferences\n{LISTS['number printed twice'][0]}\n"
-    parted = part_lists(f"{text}Affiliation:\nAnn Moor\nDepartment of Trams\n")
+    parted = split_off_lists(f"{text}Affiliation:\nAnn Moor\nDepartment of Trams\n")
     assert "Department" in parted.text
     assert "Department" not in parted.lists[0]
 

@@ -7,10 +7,10 @@ import pytest
 
 from assayer.ideas.parsing import idea_of_document
 from assayer.models import Document
-from assayer.own_references.titles import title_agreement
+from assayer.own_references.titles import compare_titles
 from assayer.reference_lists.entry_parser import parse_references
+from assayer.reference_lists.list_removal import split_off_lists
 from assayer.reference_lists.list_titles import list_title
-from assayer.reference_lists.parting import part_lists
 from workers.documents.pdf_layout import detect_layout
 from workers.documents.pdf_lines import PdfLine, TextStyle
 
@@ -69,7 +69,7 @@ def test_line_of_table_of_contents_is_not_title_of_list(line: str) -> None:
 @pytest.mark.parametrize("style", STYLES)
 def test_list_without_heading_is_found_and_text_below_it_stays(style: str, gap: str, below: str) -> None:
     entries = [textwrap.fill(entry, 60) for entry in STYLES[style]] if gap == "wrapped" else STYLES[style]
-    parted = part_lists(TEXT + ("\n" if gap == "wrapped" else gap).join(entries) + below)
+    parted = split_off_lists(TEXT + ("\n" if gap == "wrapped" else gap).join(entries) + below)
     assert [len(parse_references(listed)) for listed in parted.lists] == [3]
     assert parted.text == (TEXT.strip() + below).strip()
 
@@ -89,7 +89,7 @@ def test_list_without_heading_is_found_and_text_below_it_stays(style: str, gap: 
 )  # fmt: skip
 @pytest.mark.parametrize("gap", ["\n\n", "\n"])
 def test_other_lines_with_years_are_not_a_list(lines: list[str], gap: str) -> None:
-    assert part_lists(TEXT + gap.join(lines)).lists == ()
+    assert split_off_lists(TEXT + gap.join(lines)).lists == ()
 
 
 def test_publications_of_applicant_stay_in_text_if_document_has_a_list() -> None:
@@ -108,14 +108,14 @@ def test_publications_of_applicant_stay_in_text_if_document_has_a_list() -> None
 )
 @pytest.mark.parametrize("style", STYLES)
 def test_prose_below_last_entry_is_not_part_of_the_list(style: str, heading: str, below: str) -> None:
-    parted = part_lists(TEXT + heading + "\n\n".join(STYLES[style]) + below)
+    parted = split_off_lists(TEXT + heading + "\n\n".join(STYLES[style]) + below)
     assert parse_references(parted.lists[0])[-1].raw == STYLES[style][-1]
     assert PROSE in parted.text
 
 
 def test_abstract_of_last_record_is_part_of_the_list() -> None:
     records = "\n".join(f"TY  - JOUR\nTI  - Title {n}\nPY  - 2019\nAB  - {PROSE}\nER  - \n" for n in range(3))
-    assert PROSE not in part_lists(f"{TEXT}References\n\n{records}").text
+    assert PROSE not in split_off_lists(f"{TEXT}References\n\n{records}").text
 
 
 def printed(entries: list[str], indent: float, heading: str = "") -> list[PdfLine]:
@@ -153,7 +153,7 @@ def test_entries_of_pdf_whose_first_lines_are_set_in_are_told_apart() -> None:
 def test_title_or_caption_below_last_entry_ends_the_list(below: str) -> None:
     listed = "\n".join(STYLES["APA"])
     text = f"{TEXT}References\n\n{listed}\n{below}\nA.1. Report\nA.2. REPORT\n"
-    assert parse_references(part_lists(text).lists[0])[-1].raw == STYLES["APA"][-1]
+    assert parse_references(split_off_lists(text).lists[0])[-1].raw == STYLES["APA"][-1]
 
 
 def test_line_in_another_font_inside_an_entry_does_not_end_the_list_of_a_pdf() -> None:
@@ -243,4 +243,4 @@ def test_names_and_title_are_told_apart(entry: str, title: str, authors: tuple[s
 )  # fmt: skip
 def test_journal_read_as_part_of_the_title_is_no_difference(entry: str, agreement: str) -> None:
     (work,) = parse_references(entry)
-    assert title_agreement(work, "A survey of small stamps") == agreement
+    assert compare_titles(work, "A survey of small stamps") == agreement

@@ -8,8 +8,8 @@ from assayer.models import Document, Note, Section
 from assayer.reference_lists.entry_parser import parse_references
 from assayer.reference_lists.entry_splitting import split_entries
 from assayer.reference_lists.identifiers import arxiv_ids_in, dois_in, rejoin_identifiers
+from assayer.reference_lists.list_removal import split_off_lists
 from assayer.reference_lists.list_titles import list_title
-from assayer.reference_lists.parting import part_lists
 from assayer.reports.notices import list_general_notices
 from assayer.text.languages import languages_of
 from tests.unit.twins import a_run
@@ -201,7 +201,7 @@ def test_dashes_repeat_authors_of_previous_entry() -> None:
 
 def test_numbered_steps_without_heading_are_not_a_reference_list() -> None:
     steps = "1. In 2026 we build the table.\n2. In 2027 we sort letters.\n3. In 2028 we count mistakes.\n"
-    assert part_lists(BODY + steps).lists == ()
+    assert split_off_lists(BODY + steps).lists == ()
 
 
 def test_identifiers_are_extracted_in_full() -> None:

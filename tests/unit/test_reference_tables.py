@@ -3,7 +3,7 @@
 import pytest
 
 from assayer.reference_lists.entry_parser import parse_references
-from assayer.reference_lists.parting import part_lists
+from assayer.reference_lists.list_removal import split_off_lists
 
 _ENTRIES = """Lee, A. (2019). Replay buffers for continual text classification. Text Methods, 3, 1-9.
 
@@ -25,7 +25,7 @@ _TABLES = {
 def test_table_below_a_reference_list_is_not_read_as_entries(heading: str, table: str) -> None:
     plan = "We rehearse what training would overwrite. " * 8
     text = f"# Plans\n\n{plan}\n\n{heading}\n{_ENTRIES}\n{_TABLES[table]}\n"
-    parted = part_lists(text)
+    parted = split_off_lists(text)
     assert [len(parse_references(listed)) for listed in parted.lists] == [3]
     assert "Doe, K." in parted.text
     assert "Fox" not in parted.text
@@ -33,5 +33,5 @@ def test_table_below_a_reference_list_is_not_read_as_entries(heading: str, table
 
 def test_reference_list_that_is_a_table_is_read() -> None:
     rows = "\n".join(f"[{n}] | {entry}" for n, entry in enumerate(filter(None, _ENTRIES.split("\n")), 1))
-    parted = part_lists(f"{'We rehearse what training would overwrite. ' * 8}\n\n## References\n\n{rows}\n")
+    parted = split_off_lists(f"{'We rehearse what training would overwrite. ' * 8}\n\n## References\n\n{rows}\n")
     assert "Fox" not in parted.text

@@ -151,7 +151,7 @@ def _one_class() -> GraphArrays:
 @pytest.mark.parametrize(
     ("graph", "message"),
     [
-        (_one_class(), "The 20 labelled ideas all have the label 'bad'"),
+        (_one_class(), "All labelled ideas \\(20\\) have the label 'bad'"),
         (GRAPH.hide_labels(np.arange(40, dtype=np.int32)), "has a label"),
         (GRAPH.hide_labels(np.arange(6, 40, dtype=np.int32)), "at least .* labelled ideas; this graph has 6"),
     ],

@@ -17,7 +17,7 @@ from assayer.ports import LexicalWeights
 from workers.batching.padded_batches import BatchShapes, PaddedModel, TokenizedText, pad_batch, tokenized_texts
 from workers.embedding.sentence_model import EmbeddingInput, EmbeddingVector
 from workers.embedding.settings import EmbedderSettings
-from workers.flag_embedding import import_flag_embedding, load_model, model_folder
+from workers.flag_embedding import find_model_folder, import_flag_embedding, load_model
 from workers.torch_runtime import choose_device, choose_dtype
 
 _SETTING = "ASSAYER_EMBEDDER__MODEL"
@@ -47,7 +47,7 @@ class BgeM3Model(PaddedModel):
         self._device = "cpu"
         self._unweighed_tokens: NDArray[np.int32] = np.empty(0, np.int32)
         """Special tokens, which get no lexical weight."""
-        self._passes = BatchShapes(_WIDTH_STEP, 0, 0)
+        self._batch_shapes = BatchShapes(_WIDTH_STEP, 0, 0)
 
     def stated_dimensions(self) -> int | None:
         """Return the dimensions stated in the model's folder; None if there is no folder."""
@@ -63,13 +63,13 @@ class BgeM3Model(PaddedModel):
         self.load()
         prefixes = {"query": self._profile.query_prefix or "", "passage": self._profile.passage_prefix or ""}
         prefixed = [prefixes[text.kind] + text.text for text in texts]
-        encoded = self._tokenizer(prefixed, truncation=True, max_length=self._passes.widest)
+        encoded = self._tokenizer(prefixed, truncation=True, max_length=self._batch_shapes.widest)
         return tokenized_texts({key: encoded[key] for key in self._tokenizer.model_input_names})
 
     def compute(self, shape: int, some: Sequence[TokenizedText]) -> Sequence[WeighedText]:
         import torch
 
-        features = pad_batch(some, self._passes.rows(shape), shape, self._tokenizer.pad_token_id)
+        features = pad_batch(some, self._batch_shapes.rows(shape), shape, self._tokenizer.pad_token_id)
         with torch.inference_mode():
             tensors = {key: torch.from_numpy(values).to(self._device) for key, values in features.items()}
             out = self._model(tensors, return_dense=True, return_sparse=True)
@@ -94,7 +94,7 @@ class BgeM3Model(PaddedModel):
             return
         settings = self._settings
         torch, library = import_flag_embedding("Embedding with bge-m3", settings.threads)
-        folder = folder_with_heads(settings.model)
+        folder = find_folder_with_heads(settings.model)
         device = choose_device(settings.device, torch)
         dtype = choose_dtype(settings.precision, device, torch)
 
@@ -115,15 +115,15 @@ class BgeM3Model(PaddedModel):
         readable = model.config.max_position_embeddings - 2  # position numbers begin after that of the padding
         limits = (self._profile.max_tokens, tokenizer.model_max_length, readable)
         tokens = _GPU_TOKENS if device == "cuda" else _CPU_TOKENS
-        self._passes = BatchShapes(_WIDTH_STEP, min(limit for limit in limits if limit), tokens)
+        self._batch_shapes = BatchShapes(_WIDTH_STEP, min(limit for limit in limits if limit), tokens)
         self._device, self._tokenizer = device, tokenizer
         self._model = model.to(device).eval()
 
 
-def folder_with_heads(name: str) -> Path:
+def find_folder_with_heads(name: str) -> Path:
     """Return the model's folder. Raises ConfigurationError if a head is missing, because FlagEmbedding would silently
     initialise it randomly."""
-    folder = model_folder(name, _SETTING)
+    folder = find_model_folder(name, _SETTING)
     missing = [head for head in _HEADS if not (folder / head).is_file()]
     if missing:
         raise ConfigurationError(

@@ -51,12 +51,14 @@ class _ParseFailure(Frozen):
 
 
 class FullTextArchive:
-    """Archive in plain files. Each is written atomically and named by a hash, so that any number of processes can share
-    the archive.
+    """Archive of full texts in plain files. Each file is written atomically and named by a hash, so that any number of
+    processes can share the archive.
 
-    `documents/…/SHA256.pdf` are documents. `readings/…/SHA256/` has, for each parser and version, the TEI and sections
-    or the reason for failure. `visits/…/HASH.json` are results of downloads, by URL. A damaged file counts as missing.
-    A damaged document is deleted when it is read, so that it is downloaded again."""
+    - `documents/…/SHA256.pdf`: a document.
+    - `readings/…/SHA256/`: for each parser and version, the document's TEI and sections, or why parsing failed.
+    - `visits/…/HASH.json`: the result of the last download from a URL.
+
+    A damaged file counts as missing. A damaged document is deleted when it is read, so that it is downloaded again."""
 
     def __init__(self, storage: FileStorage, settings: FullTextSettings, clock: Clock) -> None:
         self._storage = storage

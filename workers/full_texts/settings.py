@@ -17,7 +17,7 @@ def _address(url: str) -> str:
     if not url.startswith(("http://", "https://")):
         raise ValueError(f"{url!r} does not begin with http:// or https://")
     if urlsplit(url).username is not None:
-        raise ValueError("the URL contains a user name, which would be visible in logs")
+        raise ValueError("the URL contains a user name, which would be visible in logs; remove it")
     return url.rstrip("/")
 
 

@@ -154,7 +154,7 @@ def _parse_unusual(body: bytes, charset: str) -> _Body:
     except ValidationError as error:
         if parse_error_body(value).message:
             read = None if value.get("usage") is None else read_usage(value["usage"])
-            raise UnusableResponse("the response contains an error", value, read) from None
+            raise UnusableResponse("the provider returned an error", value, read) from None
         first_error = error.errors(include_url=False, include_input=False, include_context=False)[0]
         place = ".".join(str(step) for step in first_error["loc"]) or "body"
         raise UnusableResponse(f"not a chat completion: {place}: {first_error['msg']}", None, ReadTokens()) from None
@@ -180,7 +180,7 @@ def _parse_wordless(body: bytes, usage: Any) -> Completion:
     value = parse_json(decode_text(body))
     holds_error = isinstance(value, dict) and (value.get("error") or _dict(value.get("base_resp")).get("status_code"))
     if holds_error:
-        raise UnusableResponse("the response contains an error", value, None if usage is None else read_usage(usage))
+        raise UnusableResponse("the provider returned an error", value, None if usage is None else read_usage(usage))
     return Completion("", "", "stop", *read_usage(usage))
 
 

@@ -14,7 +14,7 @@ from assayer.models import CachedAnswer, CallOutcome, CallRecord, Fault, LedgerR
 from assayer.ports import Clock
 from assayer.run.run import Run
 from workers.llm.chat_completion import Requester, WaitedFor
-from workers.llm.metrics import CALLS, COST, FAULTS, SECONDS, TOKENS
+from workers.llm.metrics import COST, FAULTS, LLM_REQUESTS, REQUEST_SECONDS, TOKENS
 from workers.llm.settings import Price
 from workers.outbound.claims import ClaimKeeper
 from workers.outbound.store import AnswerStore
@@ -179,7 +179,7 @@ class CallLedger:
     ) -> "asyncio.Task[None]":
         """Write one row, and its answer, if any, in a separate task."""
         row = LedgerRow(run_id=run.id, key=key, record=record, outcome=outcome, error=error, at=self._clock.now())
-        _count(row)
+        _update_metrics(row)
         task = asyncio.get_running_loop().create_task(self._answers.record(row, answer, instead_of, claimant))
         self._writes.add(task)
         task.add_done_callback(self._on_write_done)
@@ -191,17 +191,17 @@ class CallLedger:
             _LOG.error("A row of the LLM ledger could not be written: %s", error_text(error))
 
 
-def _count(row: LedgerRow) -> None:
+def _update_metrics(row: LedgerRow) -> None:
     """Count one row in the metrics. Answers from the cache add no cost."""
     record = row.record
-    CALLS.labels(record.task, record.model, "cached" if record.cached else row.outcome).inc()
+    LLM_REQUESTS.labels(record.task, record.model, "cached" if record.cached else row.outcome).inc()
     if record.cached:
         return
     for fault in record.faults:
         FAULTS.labels(fault.kind).inc()
     if not record.attempts:
         return
-    SECONDS.labels(record.task).observe(record.latency_seconds)
+    REQUEST_SECONDS.labels(record.task).observe(record.latency_seconds)
     TOKENS.labels(record.model, "prompt").inc(record.prompt_tokens)
     TOKENS.labels(record.model, "cached").inc(record.cached_prompt_tokens)
     TOKENS.labels(record.model, "completion").inc(record.completion_tokens)

@@ -2,12 +2,12 @@
 
 from prometheus_client import Counter, Gauge, Histogram
 
-CALLS = Counter(
+LLM_REQUESTS = Counter(
     "assayer_llm_requests_total",
     "Requests by outcome: answered, cached (answered before), failed, cancelled (by the caller).",
     ["task", "model", "outcome"],
 )
-SECONDS = Histogram(
+REQUEST_SECONDS = Histogram(
     "assayer_llm_request_seconds",
     "Seconds from sending a request to its valid answer, including retries and repairs.",
     ["task"],

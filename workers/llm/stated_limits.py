@@ -52,7 +52,7 @@ _RATE = re.compile(rf"\blimit:? {_TOKENS}\b.{{0,60}}\brequested:? ~?{_TOKENS}\b"
 
 
 def exceeds_rate(message: str) -> bool:
-    """Return whether a request alone has more tokens than the rate limit in the message allows, so that waiting does
-    not help."""
+    """Return whether, according to an error message, a single request has more tokens than the rate limit allows.
+    Waiting does not help then."""
     match = _RATE.search(message)
     return match is not None and int(re.sub(r"\D", "", match[2])) > int(re.sub(r"\D", "", match[1]))

@@ -65,10 +65,10 @@ class SmtpConnection:
             async with asyncio.timeout(self._settings.deadline_seconds):
                 _, answer = await client.send_message(message)
         except (SMTPException, OSError, ValueError) as error:
-            await self._forget()
-            raise self._failure(error) from None
+            await self._drop_connection()
+            raise self._convert_error(error) from None
         except BaseException:
-            await self._forget()
+            await self._drop_connection()
             raise
         return f"{self._settings.address} accepted it: {_shorten_response(answer)}"
 
@@ -111,13 +111,13 @@ class SmtpConnection:
                 raise MailServerUnavailable(problem, "Set ASSAYER_MAIL__CA_FILE to a PEM file.") from None
         return context
 
-    async def _forget(self) -> None:
+    async def _drop_connection(self) -> None:
         """Close the connection after a failure, because the SMTP session's state is unknown."""
         client, self._client = self._client, None
         if client is not None:
             client.close()
 
-    def _failure(self, error: Exception) -> MailError:
+    def _convert_error(self, error: Exception) -> MailError:
         reason = self._explain(error)
         if isinstance(error, SMTPSenderRefused):
             return MailServerUnavailable(

@@ -19,7 +19,7 @@ from workers.policy_training.companion_rollouts import CompanionRollout, Compani
 from workers.policy_training.policy_conversation import PolicyTemplate, WrittenTokens
 from workers.policy_training.policy_transport import Generate
 from workers.policy_training.rated_ideas import RatedIdea
-from workers.policy_training.trajectories import TrajectoryTokens, rollout_batch
+from workers.policy_training.trajectories import TrajectoryTokens, build_rollout_batch
 from workers.policy_training.watched_reward import ACCURACY, SCORED, STRUCTURE, SilentSteps
 
 _LOG = logging.getLogger(__name__)
@@ -62,7 +62,7 @@ class CompanionGroups:
         rows = [row for item in rollouts for row in rows_of(item, self._calls, min(template.ends))]
         rewards = [item.reward for item in rollouts for _ in range(self._calls)]
         return {
-            **rollout_batch(rows),
+            **build_rollout_batch(rows),
             "trajectory": [None if isinstance(reward, Absent) else reward for reward in rewards],
         }
 

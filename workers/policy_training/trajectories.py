@@ -70,7 +70,8 @@ class RolloutBatch(TypedDict):
     """Log probabilities from the sampler, if it is not the training engine. The trainer corrects for the difference."""
 
 
-def rollout_batch(trajectories: Sequence[TrajectoryTokens]) -> RolloutBatch:
+def build_rollout_batch(trajectories: Sequence[TrajectoryTokens]) -> RolloutBatch:
+    """Return the trajectories as one batch. Log probabilities are omitted if no trajectory has any."""
     has_logprobs = any(trajectory.logprobs for trajectory in trajectories)
     return RolloutBatch(
         prompt_ids=[list(trajectory.prompt) for trajectory in trajectories],

@@ -14,7 +14,7 @@ from scipy.special import expit
 
 from assayer.errors import ConfigurationError
 from workers.batching.padded_batches import PaddedModel, TokenizedText, pad_batch
-from workers.flag_embedding import import_flag_embedding, load_model, model_folder
+from workers.flag_embedding import find_model_folder, import_flag_embedding, load_model
 from workers.reranking.cross_encoder import QueryTextPair, choose_pair_shapes
 from workers.reranking.settings import RerankerSettings
 from workers.torch_runtime import choose_device, choose_dtype
@@ -39,26 +39,27 @@ class LlmRerankingModel(PaddedModel):
         self._model: Any = None
         self._tokenizer: Any = None
         self._device = "cpu"
-        self._yes = 0
+        self._yes_token_id = 0
         """Id of the token whose logit is the score."""
-        self._start: list[int] = []
-        self._between: list[int] = []
-        self._question: list[int] = []
-        self._passes = choose_pair_shapes("cpu", 0)
+        self._prefix_ids: list[int] = []
+        self._separator_ids: list[int] = []
+        """Tokens between the query, the text and the question."""
+        self._question_ids: list[int] = []
+        self._batch_shapes = choose_pair_shapes("cpu", 0)
 
     def prepare(self, pairs: Sequence[QueryTextPair]) -> Sequence[TokenizedText]:
         """Tokenize the pairs. Raises ConfigurationError if the model is not available."""
         self._load()
         max_tokens = self._settings.max_tokens
-        queries = self._tokens([f"A: {pair.query}" for pair in pairs], max_tokens * 3 // 4)
-        texts = self._tokens([f"B: {pair.text}" for pair in pairs], max_tokens)
-        return [self._prompt(*item) for item in zip(queries, texts, strict=True)]
+        queries = self._tokenize([f"A: {pair.query}" for pair in pairs], max_tokens * 3 // 4)
+        texts = self._tokenize([f"B: {pair.text}" for pair in pairs], max_tokens)
+        return [self._build_prompt(*item) for item in zip(queries, texts, strict=True)]
 
     def compute(self, shape: int, tokenized_texts: Sequence[TokenizedText]) -> Sequence[float]:
         """Return scores from 0 to 1: the logistic function of the logit."""
         import torch
 
-        rows = self._passes.rows(shape)
+        rows = self._batch_shapes.rows(shape)
         features = pad_batch(tokenized_texts, rows, shape, self._tokenizer.pad_token_id or 0)
         last_positions = [item.length - 1 for item in tokenized_texts]
         last_positions += last_positions[:1] * (
@@ -74,18 +75,18 @@ class LlmRerankingModel(PaddedModel):
         scores: list[float] = expit(logits.astype(np.float64)).tolist()
         return scores
 
-    def _tokens(self, texts: Sequence[str], limit: int) -> list[list[int]]:
+    def _tokenize(self, texts: Sequence[str], limit: int) -> list[list[int]]:
         encoded = self._tokenizer(list(texts), add_special_tokens=False, truncation=True, max_length=limit)
         tokens: list[list[int]] = encoded["input_ids"]
         return tokens
 
-    def _prompt(self, query: Sequence[int], text: Sequence[int]) -> TokenizedText:
+    def _build_prompt(self, query: Sequence[int], text: Sequence[int]) -> TokenizedText:
         """Build the prompt. If it is too long, only the text is truncated, never the query or the question."""
-        query_part, text_part = [*self._start, *query], [*self._between, *text]
-        excess = len(query_part) + len(text_part) - (self._settings.max_tokens + len(self._question))
+        query_part, text_part = [*self._prefix_ids, *query], [*self._separator_ids, *text]
+        excess = len(query_part) + len(text_part) - (self._settings.max_tokens + len(self._question_ids))
         if 0 < excess < len(text_part):
             text_part = text_part[:-excess]
-        tokens = np.array([*query_part, *text_part, *self._question], np.int32)
+        tokens = np.array([*query_part, *text_part, *self._question_ids], np.int32)
         return TokenizedText({"input_ids": tokens, "attention_mask": np.ones(len(tokens), np.int32)})
 
     def _load(self) -> None:
@@ -93,23 +94,23 @@ class LlmRerankingModel(PaddedModel):
             return
         settings = self._settings
         torch, library = import_flag_embedding("Reranking with a language model", settings.threads)
-        folder = language_model_folder(self._name)
+        folder = find_language_model_folder(self._name)
         device = choose_device(settings.device, torch)
         dtype = choose_dtype(settings.precision, device, torch)
-        flag = load_model(
+        library_reranker = load_model(
             self._name,
             _SETTING,
             lambda: library.FlagLLMReranker(str(folder), devices=[device], use_bf16=dtype is torch.bfloat16),
         )
-        model, tokenizer = flag.model, flag.tokenizer
-        flag.model = None  # otherwise its destructor would move the model to the CPU
-        self._tokenizer, self._device, self._yes = tokenizer, device, int(flag.yes_loc)
-        begins = tokenizer.bos_token_id
-        self._start = [] if begins in (None, tokenizer.pad_token_id) else [begins]
-        self._between = self._tokens(["\n"], 8)[0]
-        self._question = [*self._between, *self._tokens([_QUESTION], 512)[0]]
-        widest = settings.max_tokens + 2 * len(self._question)
-        self._passes = choose_pair_shapes(device, widest)
+        model, tokenizer = library_reranker.model, library_reranker.tokenizer
+        library_reranker.model = None  # otherwise its destructor would move the model to the CPU
+        self._tokenizer, self._device, self._yes_token_id = tokenizer, device, int(library_reranker.yes_loc)
+        bos_id = tokenizer.bos_token_id
+        self._prefix_ids = [] if bos_id in (None, tokenizer.pad_token_id) else [bos_id]
+        self._separator_ids = self._tokenize(["\n"], 8)[0]
+        self._question_ids = [*self._separator_ids, *self._tokenize([_QUESTION], 512)[0]]
+        widest = settings.max_tokens + 2 * len(self._question_ids)
+        self._batch_shapes = choose_pair_shapes(device, widest)
         model = model.to(device=device, dtype=dtype).eval()
         self._refuse_other_logits(model, torch)
         self._model = model
@@ -117,14 +118,14 @@ class LlmRerankingModel(PaddedModel):
     def _yes_logits(self, model: Any, last_states: Any) -> Any:
         """Compute the logit of the token "Yes" at the last position. The library would compute the logits of all
         256,000 tokens at all positions: 33 GB for 128 pairs."""
-        return (last_states.float() * model.get_output_embeddings().weight[self._yes].float()).sum(dim=1)
+        return (last_states.float() * model.get_output_embeddings().weight[self._yes_token_id].float()).sum(dim=1)
 
     def _refuse_other_logits(self, model: Any, torch: Any) -> None:
         """Raise ConfigurationError if the model changes its logits after the last layer, so that `_yes_logits` differs
         from its own result."""
-        tokens = torch.tensor([self._question], device=self._device)
+        tokens = torch.tensor([self._question_ids], device=self._device)
         with torch.inference_mode():
-            library_logit = model(input_ids=tokens).logits[0, -1, self._yes].float().item()
+            library_logit = model(input_ids=tokens).logits[0, -1, self._yes_token_id].float().item()
             own_logit = self._yes_logits(model, model.base_model(input_ids=tokens).last_hidden_state[:, -1]).item()
         if abs(library_logit - own_logit) > _ROUNDING * max(1.0, abs(library_logit)):
             raise ConfigurationError(
@@ -133,18 +134,18 @@ class LlmRerankingModel(PaddedModel):
             )
 
 
-def language_model_folder(name: str) -> Path:
+def find_language_model_folder(name: str) -> Path:
     """Return the model's folder. Raises ConfigurationError if the model is not a language model, because FlagEmbedding
     would give a cross-encoder a randomly initialised output layer."""
-    folder = model_folder(name, _SETTING)
+    folder = find_model_folder(name, _SETTING)
     config = folder / "config.json"
-    stated = json.loads(config.read_bytes()) if config.is_file() else {}
-    if "auto_map" in stated:
+    config_fields = json.loads(config.read_bytes()) if config.is_file() else {}
+    if "auto_map" in config_fields:
         raise ConfigurationError(
             f"{name!r} contains its own code, as layer-wise rerankers do; such code is not run.",
             "Choose a model such as BAAI/bge-reranker-v2-gemma.",
         )
-    architectures = stated.get("architectures") or []
+    architectures = config_fields.get("architectures") or []
     if not any(architecture.endswith("ForCausalLM") for architecture in architectures):
         raise ConfigurationError(
             f"{name!r} is not a language model: {folder} contains {', '.join(architectures) or 'no model'}.",

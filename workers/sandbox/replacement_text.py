@@ -20,8 +20,8 @@ _SHORT = 3
 
 
 def remove_false_replacements(document: Any, number: int, page: Any) -> list[str]:
-    """Remove false replacements; return the removed texts. Call this before reading the page's text. The page's
-    appearance does not change."""
+    """Remove the replacement texts that differ from what the page shows, and return them. Call this before reading the
+    page's text, which would otherwise contain them. The page's appearance does not change."""
     texts = list(_texts(page))
     replacements = [_replacement_of(item) for item in texts]
     if not any(replacements):

@@ -23,7 +23,7 @@ class CitedWorks(NamedTuple):
 
 async def collect_own_papers(context: EvaluationContext[CheckOptions]) -> frozenset[PaperId] | None:
     """Return the ids of the papers identified in the plan's own references; None if no reference could be checked."""
-    own_references = await context.run.own_references if context.run.own_references else None
+    own_references = await context.run.own_references_check if context.run.own_references_check else None
     if not isinstance(own_references, OwnReferences):
         return None
     return frozenset(entry.record.id for entry in own_references.entries if entry.record is not None)

@@ -66,7 +66,7 @@ another text on the same subject."""
 
 
 class ViewpointPair(Frozen):
-    """A pair of similar viewpoints."""
+    """Viewpoint of the idea, and a viewpoint of another idea that may repeat it."""
 
     text: str
     other_text: str

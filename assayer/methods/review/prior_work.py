@@ -20,7 +20,7 @@ from assayer.methods.review.schemas import PriorWork, RecalledWork
 from assayer.models import CitedWork, Paper
 from assayer.own_references.kept_words import keep_words
 from assayer.own_references.lookup import ReferenceLookup, ReferenceSearch
-from assayer.own_references.titles import title_agreement
+from assayer.own_references.titles import compare_titles
 from assayer.reports.wording import format_named_work
 from assayer.run.run import Run
 
@@ -52,7 +52,7 @@ def clean_named_works(
             journal.record_dropped("work from memory", "its title cannot be looked up")
         elif cutoff and work.year and work.year > cutoff.year:
             journal.record_dropped("work from memory", "published after the cutoff")
-        elif title_agreement(CitedWork(title=title), context.idea.own_words.title):
+        elif compare_titles(CitedWork(title=title), context.idea.own_words.title) is not None:
             journal.record_dropped("work from memory", "the idea's own paper")
         elif build_title_key(title) not in works_by_title:
             changes = {"title": title, "first_author": author, "why": strip_citations(work.why).rstrip(".")}

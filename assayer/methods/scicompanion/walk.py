@@ -154,7 +154,7 @@ async def _measure_nearness(
 ) -> dict[PaperId, float]:
     """Return, for each found or reached paper, its nearness to the query closest to it. Cosines that the search already
     returned are reused."""
-    candidates = list(dict.fromkeys([*(item for cosines in cosines_by_query for item in cosines), *reached_papers]))
+    candidates = list(dict.fromkeys([*(paper for cosines in cosines_by_query for paper in cosines), *reached_papers]))
 
     async def measure_query(query: str, known_cosines: Mapping[PaperId, float]) -> dict[PaperId, float]:
         scale = CosineRange.from_cosines(known_cosines.values())
@@ -166,5 +166,7 @@ async def _measure_nearness(
     nearness_by_query = await gather_all(
         [measure_query(query, known_cosines) for query, known_cosines in zip(queries, cosines_by_query, strict=True)]
     )
-    measured_papers = [paper for paper in candidates if any(paper in item for item in nearness_by_query)]
-    return {paper: max(item[paper] for item in nearness_by_query if paper in item) for paper in measured_papers}
+    measured_papers = [paper for paper in candidates if any(paper in nearness for nearness in nearness_by_query)]
+    return {
+        paper: max(nearness[paper] for nearness in nearness_by_query if paper in nearness) for paper in measured_papers
+    }

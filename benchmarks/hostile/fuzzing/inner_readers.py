@@ -224,7 +224,7 @@ INNER_READERS: dict[str, Callable[[str], object]] = {
     "assayer.methods.scicompanion.prompt_state.mark_cut": lambda text: prompt_state.mark_cut(text[:99], text),
     "assayer.methods.innoeval.search.excerpts.cut_excerpt": lambda text: excerpts.cut_excerpt((text,), {"plan"}, 2_000),
     "assayer.own_references.titles.is_other_title": lambda text: titles.is_other_title(_WORK, text),
-    "assayer.own_references.titles.title_agreement": lambda text: titles.title_agreement(_WORK, text),
+    "assayer.own_references.titles.compare_titles": lambda text: titles.compare_titles(_WORK, text),
     "assayer.ideas.exports.export_of": lambda text: exports.export_of(text.split(",")),
     "assayer.ideas.exports.is_form": lambda text: exports.is_form(text.split(",")),
     "assayer.ideas.titles.find_title_heading": lambda text: find_title_heading(text, headings.find_headings(text)),

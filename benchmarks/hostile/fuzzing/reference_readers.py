@@ -10,9 +10,9 @@ from assayer.reference_lists import (
     entry_names,
     entry_shape,
     identifiers,
+    list_removal,
     list_tables,
     note_entries,
-    parting,
     tagged_records,
 )
 from workers.sandbox import apacite, tex_acronyms, tex_groups, tex_units
@@ -43,10 +43,10 @@ REFERENCE_READERS: dict[str, Callable[[str], object]] = {
     "assayer.reference_lists.list_tables.convert_table_rows": lambda text: list_tables.convert_table_rows(
         ["| Author | Title |", "|---|---|", *(f"| {line} | {line} |" for line in text.split("\n"))]
     ),
-    "assayer.reference_lists.note_entries.entries_of_note": lambda text: list(
-        note_entries.entries_of_note("1", (text[:_ENTRY_CHARACTERS],))
+    "assayer.reference_lists.note_entries.parse_note_entries": lambda text: list(
+        note_entries.parse_note_entries("1", (text[:_ENTRY_CHARACTERS],))
     ),
-    "assayer.reference_lists.parting.cut_spans": lambda text: parting.cut_spans(
+    "assayer.reference_lists.list_removal.cut_spans": lambda text: list_removal.cut_spans(
         text, [(place, place + 5) for place in range(0, len(text), 10)]
     ),
     "assayer.reference_lists.tagged_records.medline_records": lambda text: list(

@@ -37,7 +37,7 @@ async def compute_score(
     question = (extra_info or {}).get("question")
     if not isinstance(question, str):
         raise InvalidRequest(
-            f"A row of {data_source} has no research question.", "Put it in the column extra_info, as `question`."
+            f"A row of {data_source} has no research question.", "Add the key `question` to its extra_info."
         )
     asked = RewardQuery(question, solution_str, ground_truth)
     [value] = await (source or rewards_of_environment()).rewards([asked], judge)

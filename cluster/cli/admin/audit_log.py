@@ -126,7 +126,7 @@ def _entry(file: Path, line: "AuditEntry | AuditExport") -> "AuditEntry":
     from orchestrator.access.audit_chain import AuditEntry
 
     if not isinstance(line, AuditEntry):
-        raise InputError(f"{file} has two headers.", "Save each log in its own file.")
+        raise InputError(f"{file} contains two audit logs.", "Save each log in its own file.")
     return line
 
 

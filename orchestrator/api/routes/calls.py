@@ -21,12 +21,12 @@ async def create_call(body: CallBody, context: CallManager, creation: CreationDe
     """Create a funding call, which is a batch with terms but without proposals. Add proposals with `POST
     /v1/batches/{id}/rows` and `reopen=true`. A repeated request returns the call in its current state."""
     parse_criterion_bodies(body.terms.criteria, "/terms/criteria")
-    call = BatchId(context.services.new_id("bt"))
+    call_id = BatchId(context.services.new_id("bt"))
     details = {name: getattr(body, name) for name in CallBody.model_fields}
-    record = await creation.build_record(b"{}", build_batch_path(call))
+    record = await creation.build_record(b"{}", build_batch_path(call_id))
     store, member = context.services.call_details, context.caller.member
-    stored_call = await store.create(context.tenant, call, details, member, context.by, record)
-    return await build_batch_resource(context, await context.find_batch(stored_call))
+    stored_id = await store.create(context.tenant, call_id, details, member, context.by, record)
+    return await build_batch_resource(context, await context.find_batch(stored_id))
 
 
 @router.get("/v1/evaluations/{id}/terms")

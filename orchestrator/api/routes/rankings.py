@@ -102,8 +102,8 @@ async def list_rankings(query: Annotated[RankingsQuery, Query()], context: Reade
 
 @router.get("/{id}/report", response_class=Response, responses={200: _REPORT_RESPONSE})
 async def get_ranking_report(id: PathId, context: Reader, accept: Annotated[str | None, Header()] = None) -> Response:
-    """Return the ranking as JSON, Markdown, HTML or CSV. If there is no ranking, the status is 409 with the reason, or
-    410 if it has been deleted."""
+    """Return the ranking as JSON, Markdown, HTML or CSV. If the ranking has no result yet or has failed, the response
+    is 409 and states the reason. If it has been deleted, the response is 410."""
     media_type = require_media_type(accept, tuple(_RENDERERS))
     job = await context.find_job(id, "ranking")
     ranking = await context.services.rankings.get_ranking(job.tenant, job.id)

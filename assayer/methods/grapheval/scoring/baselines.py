@@ -118,7 +118,8 @@ def find_labelled_rows_of_two_classes(graph: GraphArrays, rows: Rows) -> Rows:
     present = np.unique(graph.labels[labelled_rows])
     if len(present) < 2:
         raise InputError(
-            f"The {len(labelled_rows):,} labelled ideas all have the label {graph.classes[present[0]]!r}.",
-            "Add ideas with a different label: verdicts are predicted from ideas with at least two outcomes.",
+            f"All labelled ideas ({len(labelled_rows):,}) have the label {graph.classes[present[0]]!r}.",
+            "Add ideas with a different label: verdicts can be predicted only if the labelled ideas have at least two "
+            "different labels.",
         )
     return labelled_rows

@@ -58,13 +58,13 @@ class FittedLogistic(Frozen):
         return self
 
     def score_texts(self, texts: Sequence[str]) -> Floats:
-        """Return each text's probabilities, shape (texts, classes), for the kinds `words` and `length`."""
+        """Return each text's probabilities, shape (texts, classes). Call this only if `kind` is `words` or `length`."""
         features = self._vectorizer.transform(texts) if self.kind == "words" else self._standardise_lengths(texts)
         return self._compute_probabilities(features)
 
     def score_vectors(self, vectors: NDArray[np.float32]) -> Floats:
-        """Return each vector's probabilities, shape (ideas, classes), for the kind `mean viewpoint`. `vectors` has
-        shape (ideas, d)."""
+        """Return each vector's probabilities, shape (ideas, classes). Call this only if `kind` is `mean viewpoint`.
+        `vectors` has shape (ideas, d)."""
         return self._compute_probabilities(vectors)
 
     def _compute_probabilities(self, features: NDArray[np.floating] | sp.csr_matrix) -> Floats:

@@ -20,7 +20,7 @@ _NO_ANSWER = -1
 
 
 class Estimate(NamedTuple):
-    """An estimate with its 95 % interval."""
+    """Estimate and the lower and upper ends of its 95 % confidence interval."""
 
     value: float
     low: float

@@ -11,7 +11,7 @@ from assayer.reference_lists.page_lines import join_pages, mask_page_lines
 _GAP = "\n\n"
 
 
-class PartedText(NamedTuple):
+class SplitText(NamedTuple):
     """Text without its reference lists, and the removed lists without their headings."""
 
     text: str
@@ -19,7 +19,7 @@ class PartedText(NamedTuple):
     cuts: tuple[tuple[int, int, int], ...] = ()
     """Start and end of each list in the whole text, and the offset at which the remaining text continues after it."""
 
-    def moved(self, offset: int) -> int:
+    def convert_offset(self, offset: int) -> int:
         """Convert an offset in the whole text to the text without lists. An offset inside a list becomes the position
         where the list was."""
         place = offset
@@ -31,7 +31,7 @@ class PartedText(NamedTuple):
         return min(place, len(self.text))
 
 
-def part_lists(text: str, *, titled: bool = False) -> PartedText:
+def split_off_lists(text: str, *, titled: bool = False) -> SplitText:
     """Return the text and its reference lists, or only those with a heading if `titled`, separately; headings of empty
     lists are removed too. A section that is titled like a list but contains prose stays in the text."""
     masked = mask_page_lines(text)
@@ -40,11 +40,11 @@ def part_lists(text: str, *, titled: bool = False) -> PartedText:
         for span in find_lists(masked, titled=titled)
     }
     spans = [span for span, listed in inner.items() if not listed or parse_references(listed)]
-    parted = cut_spans(text, [(span.start, span.end) for span in spans])
-    return parted._replace(lists=tuple(filter(None, map(inner.__getitem__, spans))))
+    split = cut_spans(text, [(span.start, span.end) for span in spans])
+    return split._replace(lists=tuple(filter(None, map(inner.__getitem__, spans))))
 
 
-def cut_spans(text: str, spans: Iterable[tuple[int, int]]) -> PartedText:
+def cut_spans(text: str, spans: Iterable[tuple[int, int]]) -> SplitText:
     """Return the text without these ranges, which are in order, as separate paragraphs."""
     pieces, cuts, position, length = list[str](), list[tuple[int, int, int]](), 0, 0
     end_of_text = len(text.rstrip())
@@ -58,4 +58,4 @@ def cut_spans(text: str, spans: Iterable[tuple[int, int]]) -> PartedText:
             pieces.append(_GAP)
             length += len(_GAP)
         cuts.append((start, position, length))
-    return PartedText("".join([*pieces, text[position:]]).strip(), (), tuple(cuts)) if cuts else PartedText(text)
+    return SplitText("".join([*pieces, text[position:]]).strip(), (), tuple(cuts)) if cuts else SplitText(text)
