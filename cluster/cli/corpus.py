@@ -58,7 +58,7 @@ def _version_rows(directory: Path) -> dict[str, str]:
         parts = [read_manifest(place) for place in places if place.is_dir()]
         papers = [part.papers for part in parts]
         if not parts:
-            raise CorpusError(f"{directory} contains no shard of the corpus.")
+            raise CorpusError(f"{directory} contains no shard of the corpus.", "Fetch the shards with: assayer corpus pull")
         here = "" if len(parts) == len(places) else f", of {len(places)}: the others are not on this machine"
         spread = f"{len(parts)} of {min(papers):,} to {max(papers):,} papers{here}"
         rows = {"Version": f"{whole.version} in {shards.versions.current_path()}", "Shards": spread}

@@ -78,7 +78,7 @@ async def _s2_links(
     if not ingest.state.until:
         if ingest.state.built:
             raise InputError(
-                f"Unknown release for the files in {ingest.root}.",
+                f"No release is recorded for the files in {ingest.root}.",
                 "Ingest them again with --release, or use a new folder.",
             )
         ingest.begin(release_id)

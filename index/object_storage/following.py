@@ -68,7 +68,8 @@ class FollowedBucket:
 
 
 class BucketOrigin:
-    """Implements `index.corpus_origin.CorpusOrigin` for some parts of a corpus; `parts` is None for all parts."""
+    """Corpus versions in a bucket, downloaded to this machine when needed. Implements `index.corpus_origin.CorpusOrigin`
+    for the shards in `parts`; None means the whole corpus."""
 
     def __init__(
         self,
