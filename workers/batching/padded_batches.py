@@ -42,16 +42,16 @@ class BatchShapes(NamedTuple):
 class PaddedModel:
     """Base class for every `workers.batching.micro_batcher.BatchModel` that is a transformer."""
 
-    _passes: BatchShapes
+    _batch_shapes: BatchShapes
 
     def shape(self, tokenized_text: TokenizedText) -> int:
-        return self._passes.width(tokenized_text)
+        return self._batch_shapes.width(tokenized_text)
 
     def size(self, tokenized_text: TokenizedText) -> int:
         return 1
 
     def capacity(self, shape: int) -> int:
-        return self._passes.rows(shape)
+        return self._batch_shapes.rows(shape)
 
 
 def tokenized_texts(encoded: Any) -> list[TokenizedText]:

@@ -47,7 +47,7 @@ class BgeM3Model(PaddedModel):
         self._device = "cpu"
         self._unweighed_tokens: NDArray[np.int32] = np.empty(0, np.int32)
         """Special tokens, which get no lexical weight."""
-        self._passes = BatchShapes(_WIDTH_STEP, 0, 0)
+        self._batch_shapes = BatchShapes(_WIDTH_STEP, 0, 0)
 
     def stated_dimensions(self) -> int | None:
         """Return the dimensions stated in the model's folder; None if there is no folder."""
@@ -63,13 +63,13 @@ class BgeM3Model(PaddedModel):
         self.load()
         prefixes = {"query": self._profile.query_prefix or "", "passage": self._profile.passage_prefix or ""}
         prefixed = [prefixes[text.kind] + text.text for text in texts]
-        encoded = self._tokenizer(prefixed, truncation=True, max_length=self._passes.widest)
+        encoded = self._tokenizer(prefixed, truncation=True, max_length=self._batch_shapes.widest)
         return tokenized_texts({key: encoded[key] for key in self._tokenizer.model_input_names})
 
     def compute(self, shape: int, some: Sequence[TokenizedText]) -> Sequence[WeighedText]:
         import torch
 
-        features = pad_batch(some, self._passes.rows(shape), shape, self._tokenizer.pad_token_id)
+        features = pad_batch(some, self._batch_shapes.rows(shape), shape, self._tokenizer.pad_token_id)
         with torch.inference_mode():
             tensors = {key: torch.from_numpy(values).to(self._device) for key, values in features.items()}
             out = self._model(tensors, return_dense=True, return_sparse=True)
@@ -107,15 +107,15 @@ class BgeM3Model(PaddedModel):
                 pooling_method=_POOLING[self._profile.pooling or "cls"],
             )
 
-        flag = load_model(settings.model, _SETTING, make)
-        tokenizer, model = flag.tokenizer, flag.model
-        flag.model = None  # otherwise, its destructor would move the model to the CPU
+        wrapper = load_model(settings.model, _SETTING, make)
+        tokenizer, model = wrapper.tokenizer, wrapper.model
+        wrapper.model = None  # otherwise, its destructor would move the model to the CPU
         special = (tokenizer.cls_token_id, tokenizer.eos_token_id, tokenizer.pad_token_id, tokenizer.unk_token_id)
         self._unweighed_tokens = np.array([item for item in special if item is not None], np.int32)
-        readable = model.config.max_position_embeddings - 2  # position numbers begin after that of the padding
-        limits = (self._profile.max_tokens, tokenizer.model_max_length, readable)
-        tokens = _GPU_TOKENS if device == "cuda" else _CPU_TOKENS
-        self._passes = BatchShapes(_WIDTH_STEP, min(limit for limit in limits if limit), tokens)
+        max_positions = model.config.max_position_embeddings - 2  # position numbers begin after that of the padding
+        limits = (self._profile.max_tokens, tokenizer.model_max_length, max_positions)
+        max_pass_tokens = _GPU_TOKENS if device == "cuda" else _CPU_TOKENS
+        self._batch_shapes = BatchShapes(_WIDTH_STEP, min(limit for limit in limits if limit), max_pass_tokens)
         self._device, self._tokenizer = device, tokenizer
         self._model = model.to(device).eval()
 

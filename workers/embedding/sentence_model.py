@@ -42,7 +42,7 @@ class SentenceModel(PaddedModel):
         self._model: Any = None
         self._encoder: Any = None
         """The model, if it is the packaged one on a CPU. Its batches mix texts of any length, up to a total size."""
-        self._passes = BatchShapes(_WIDTH_STEP, 0, 0)
+        self._batch_shapes = BatchShapes(_WIDTH_STEP, 0, 0)
         self.alone: Callable[[], bool] = lambda: True
         """Function that returns whether no other work is running in this process. Alongside other work, a pass uses one
         thread, because with two threads the small passes for queries take 50% more CPU time. The vectors are
@@ -69,7 +69,7 @@ class SentenceModel(PaddedModel):
         self.load()
         prefixed = [self._prefixes[text.kind] + text.text for text in texts]
         tokenizer = self._model.tokenizer
-        encoded = tokenizer(prefixed, truncation=True, max_length=self._passes.widest)
+        encoded = tokenizer(prefixed, truncation=True, max_length=self._batch_shapes.widest)
         return tokenized_texts({key: encoded[key] for key in tokenizer.model_input_names})
 
     def shape(self, tokenized_text: TokenizedText) -> int:
@@ -79,7 +79,7 @@ class SentenceModel(PaddedModel):
         return tokenized_text.length if self._encoder else super().size(tokenized_text)
 
     def capacity(self, shape: int) -> int:
-        return self._passes.tokens if self._encoder else super().capacity(shape)
+        return self._batch_shapes.tokens if self._encoder else super().capacity(shape)
 
     def compute(self, shape: int, some: Sequence[TokenizedText]) -> Sequence[EmbeddingVector]:
         """Return unit vectors, one row per text. Rows are copies, so that a row that is kept keeps no others."""
@@ -99,7 +99,7 @@ class SentenceModel(PaddedModel):
         import torch
 
         padding = self._model.tokenizer.pad_token_id or 0
-        features = pad_batch(some, self._passes.rows(shape), shape, padding)
+        features = pad_batch(some, self._batch_shapes.rows(shape), shape, padding)
         tensors = {key: torch.from_numpy(values).to(self._model.device) for key, values in features.items()}
         return self._model(tensors)["sentence_embedding"][: len(some)]
 
@@ -142,7 +142,7 @@ class SentenceModel(PaddedModel):
         self._prefixes = self._prompts(model.prompts)
         limits = (self._profile.max_tokens, model.max_seq_length, model.tokenizer.model_max_length)
         tokens = _GPU_TOKENS if device == "cuda" else _CPU_TOKENS
-        self._passes = BatchShapes(_WIDTH_STEP, min(limit for limit in limits if limit), tokens)
+        self._batch_shapes = BatchShapes(_WIDTH_STEP, min(limit for limit in limits if limit), tokens)
         self._most_threads = torch.get_num_threads() if device == "cpu" and self._settings.threads is None else 0
         self._model = model
 

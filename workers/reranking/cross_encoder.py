@@ -37,13 +37,13 @@ class CrossEncoder(PaddedModel):
         self._settings = settings
         self._model: Any = None
         self._tokenizer: Any = None
-        self._passes = choose_pair_shapes("cpu", 0)
+        self._batch_shapes = choose_pair_shapes("cpu", 0)
 
     def prepare(self, pairs: Sequence[QueryTextPair]) -> Sequence[TokenizedText]:
         """Tokenize the pairs. Raises ConfigurationError if the model is not available."""
         self._load()
         queries, texts = zip(*pairs, strict=True)
-        max_width = self._passes.widest
+        max_width = self._batch_shapes.widest
         return tokenized_texts(
             self._tokenizer(list(queries), list(texts), truncation="longest_first", max_length=max_width)
         )
@@ -52,7 +52,7 @@ class CrossEncoder(PaddedModel):
         """Return scores from 0 to 1: the logistic function of the model's single output."""
         import torch
 
-        features = pad_batch(some, self._passes.rows(shape), shape, self._tokenizer.pad_token_id or 0)
+        features = pad_batch(some, self._batch_shapes.rows(shape), shape, self._tokenizer.pad_token_id or 0)
         with torch.inference_mode():
             tensors = {key: torch.from_numpy(values).to(self._model.device) for key, values in features.items()}
             logits = self._model(**tensors).logits[: len(some), 0].cpu().numpy()
@@ -79,7 +79,7 @@ class CrossEncoder(PaddedModel):
                 "Choose a cross-encoder such as BAAI/bge-reranker-v2-m3, or unset ASSAYER_RERANKER__MODEL.",
             )
         max_width = min(self._settings.max_tokens, tokenizer.model_max_length)
-        self._passes = choose_pair_shapes(device, max_width)
+        self._batch_shapes = choose_pair_shapes(device, max_width)
         self._tokenizer = tokenizer
         self._model = _compute_head_in_float32(model.to(device).eval())
 

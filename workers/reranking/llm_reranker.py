@@ -44,7 +44,7 @@ class LlmRerankingModel(PaddedModel):
         self._start: list[int] = []
         self._between: list[int] = []
         self._question: list[int] = []
-        self._passes = choose_pair_shapes("cpu", 0)
+        self._batch_shapes = choose_pair_shapes("cpu", 0)
 
     def prepare(self, pairs: Sequence[QueryTextPair]) -> Sequence[TokenizedText]:
         """Tokenize the pairs. Raises ConfigurationError if the model is not available."""
@@ -58,7 +58,7 @@ class LlmRerankingModel(PaddedModel):
         """Return scores from 0 to 1: the logistic function of the logit."""
         import torch
 
-        rows = self._passes.rows(shape)
+        rows = self._batch_shapes.rows(shape)
         features = pad_batch(tokenized_texts, rows, shape, self._tokenizer.pad_token_id or 0)
         last_positions = [item.length - 1 for item in tokenized_texts]
         last_positions += last_positions[:1] * (
@@ -109,7 +109,7 @@ class LlmRerankingModel(PaddedModel):
         self._between = self._tokens(["\n"], 8)[0]
         self._question = [*self._between, *self._tokens([_QUESTION], 512)[0]]
         widest = settings.max_tokens + 2 * len(self._question)
-        self._passes = choose_pair_shapes(device, widest)
+        self._batch_shapes = choose_pair_shapes(device, widest)
         model = model.to(device=device, dtype=dtype).eval()
         self._refuse_other_logits(model, torch)
         self._model = model
