@@ -14,9 +14,9 @@ from setuptools import setup
 from setuptools.command.build_py import build_py
 from setuptools.command.egg_info import egg_info
 
-MOVED = ("assayer_client", "cluster", "index", "orchestrator", "workers")
-PARENT = "assayer._engine"
-_DOTTED = re.compile(rf"((?:{'|'.join(MOVED)})(?:\.\w+)+)(?::\w+)?")
+MOVED_PACKAGES = ("assayer_client", "cluster", "index", "orchestrator", "workers")
+PARENT_PACKAGE = "assayer._engine"
+_DOTTED = re.compile(rf"((?:{'|'.join(MOVED_PACKAGES)})(?:\.\w+)+)(?::\w+)?")
 """Text that may name a module or, after a colon, one of its functions."""
 
 
@@ -34,7 +34,7 @@ class BuildPy(build_py):
         if not self.editable_mode:
             move_packages(Path(self.build_lib))
             for name in EXAMPLES:
-                target = Path(self.build_lib, *PARENT.split("."), "examples", name)
+                target = Path(self.build_lib, *PARENT_PACKAGE.split("."), "examples", name)
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(Path("examples", name), target)
 
@@ -54,10 +54,10 @@ def move_packages(build: Path) -> None:
     modules = {".".join(file.with_suffix("").parts).removesuffix(".__init__") for file in files}
     for file in files:
         (build / file).write_bytes(adapted((build / file).read_bytes(), modules, str(file)))
-    parent = build.joinpath(*PARENT.split("."))
+    parent = build.joinpath(*PARENT_PACKAGE.split("."))
     parent.mkdir()
     (parent / "__init__.py").write_text('"""Implementation of assayer, without promises: names may change."""\n')
-    for package in MOVED:
+    for package in MOVED_PACKAGES:
         shutil.move(build / package, parent / package)
 
 
@@ -66,7 +66,7 @@ def adapted(source: bytes, modules: Collection[str], file: str) -> bytes:
     lines = source.splitlines(keepends=True)
     for line, column, name in sorted(references(source, modules, file), reverse=True):
         text = lines[line - 1]
-        lines[line - 1] = text[:column] + text[column:].replace(name.encode(), f"{PARENT}.{name}".encode(), 1)
+        lines[line - 1] = text[:column] + text[column:].replace(name.encode(), f"{PARENT_PACKAGE}.{name}".encode(), 1)
     changed = b"".join(lines)
     if left := [*references(changed, modules, file)]:
         raise ValueError(f"{file}: references that cannot be adapted: {left}")
@@ -88,7 +88,7 @@ def references(source: bytes, modules: Collection[str], file: str) -> Iterator[t
 
 
 def _is_moved(module: str) -> bool:
-    return module.partition(".")[0] in MOVED
+    return module.partition(".")[0] in MOVED_PACKAGES
 
 
 def description() -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from assayer.ports import Clock
 from cluster.engine import Engine
 from cluster.job_performer import make_performer, make_worker
-from cluster.mail import mail_deliverer, mail_outbox
+from cluster.mail import build_mail_deliverer, build_mail_outbox
 from cluster.settings import Settings
 from cluster.submitted_documents import open_documents
 from cluster.telemetry import trace_export
@@ -79,7 +79,7 @@ async def open_evaluator(
     keep_days = settings.batches.document_days
     jobs = PgJobs(database, document_days=keep_days)
     leases = PgLeases(database, settings.queue, keep_documents=keep_days != 0)
-    cipher, mails = load_secret_cipher(settings), mail_outbox(settings, database)
+    cipher, mails = load_secret_cipher(settings), build_mail_outbox(settings, database)
     outbox = PgWebhooks(database, mails)
     work, log = settings.work, PgAuditLog(database)
     documents, retention = open_documents(settings, database), settings.retention
@@ -96,7 +96,7 @@ async def open_evaluator(
                 worker=make_worker(name, *parts, batch_only),
                 overnight=make_worker(f"{name} overnight", *parts, overnight_only=True),
                 deliverer=deliverer,
-                mail=mail_deliverer(settings, mails, clock),
+                mail=build_mail_deliverer(settings, mails, clock),
                 chores=(
                     Chore("take back expired leases", work.expire_seconds, leases.expire),
                     Chore(

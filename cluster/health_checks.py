@@ -19,7 +19,7 @@ from cluster.clock import SystemClock
 from cluster.corpus_source import get_followed_bucket
 from cluster.database import open_database
 from cluster.endpoint_check import ask_with_largest_schema
-from cluster.mail import mail_sender
+from cluster.mail import get_mail_sender
 from cluster.settings import Settings
 from index import Corpus, VersionStore, is_sharded
 from index.faiss_build import faiss_packages, load_faiss
@@ -172,7 +172,7 @@ def _check_published_corpus(settings: Settings) -> Finding:
         bucket = get_followed_bucket(settings)
         if bucket is None:
             return Finding("corpus", "absent", "no source is configured.")
-        newest = bucket.look()
+        newest = bucket.fetch_latest()
     except AssayerError as error:
         local_version = LocalCopy(settings.corpus_path, verified).newest()
         fallback = f" Searches on this machine continue with version {local_version}." if local_version else ""
@@ -181,7 +181,7 @@ def _check_published_corpus(settings: Settings) -> Finding:
     sentence = f"{version} with {newest.current.papers} papers in {bucket.storage.address}, "
     sentence += f"published {newest.current.published:%Y-%m-%d %H:%M} UTC"
     if not LocalCopy(settings.corpus_path, verified).holds(version):
-        size = bucket.inventory(version).bytes_of() / 2**20
+        size = bucket.inventory(version).total_bytes() / 2**20
         sentence += f"; not yet pulled completely to {settings.corpus_path} ({size:,.0f} MiB in total)."
         return Finding("corpus", "ok", sentence)
     try:
@@ -246,7 +246,7 @@ async def _check_mail(settings: Settings) -> Finding:
         text = "not configured; no email is sent. Set ASSAYER_MAIL__HOST and __SENDER."
         return Finding("mail", "absent", text)
     try:
-        sender = mail_sender(settings)
+        sender = get_mail_sender(settings)
         from workers.mail.smtp import SmtpConnection
 
         async with SmtpConnection(settings.mail) as server:

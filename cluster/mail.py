@@ -12,11 +12,11 @@ from orchestrator.store import Database
 from orchestrator.store.mails import PgMails
 
 
-def mail_outbox(settings: Settings, database: Database) -> PgMails:
+def build_mail_outbox(settings: Settings, database: Database) -> PgMails:
     return PgMails(database, enabled=settings.mail.host is not None)
 
 
-def mail_sender(settings: Settings) -> Address:
+def get_mail_sender(settings: Settings) -> Address:
     """Return the configured sender's address. Raises ConfigurationError if it is invalid."""
     try:
         return parse_mail_address(settings.mail.sender_name, settings.mail.sender)
@@ -25,7 +25,7 @@ def mail_sender(settings: Settings) -> Address:
         raise ConfigurationError(message, "Set it to an address such as assayer@example.org.") from None
 
 
-def mail_deliverer(settings: Settings, outbox: PgMails, clock: Clock) -> MailDeliverer | None:
+def build_mail_deliverer(settings: Settings, outbox: PgMails, clock: Clock) -> MailDeliverer | None:
     """Return the email deliverer, or None unless both a mail server and the service's URL are configured. Raises
     ConfigurationError if the sender's address is invalid."""
     if settings.mail.host is None or settings.access.url is None:
@@ -35,7 +35,7 @@ def mail_deliverer(settings: Settings, outbox: PgMails, clock: Clock) -> MailDel
     return MailDeliverer(
         outbox,
         lambda: SmtpConnection(settings.mail),
-        mail_sender(settings),
+        get_mail_sender(settings),
         settings.access.url,
         2 * settings.mail.deadline_seconds,
         clock,

@@ -63,18 +63,24 @@ class RunRequest:
     on_start: OnStart | None = None
     """Callback invoked once before any work starts. If it raises an exception, the work ends."""
 
-    def bounds(self, configured: SpendingLimits) -> Limits:
+    def bounds(self, configured_limits: SpendingLimits) -> Limits:
         """Return, for each limit, the lower of the settings' and the request's values."""
         return Limits(
-            max_usd=min((item for item in (self.limits.max_usd, configured.max_usd) if item is not None), default=None),
+            max_usd=min(
+                (item for item in (self.limits.max_usd, configured_limits.max_usd) if item is not None), default=None
+            ),
             max_prompt_tokens=min(
-                (item for item in (self.limits.max_prompt_tokens, configured.max_prompt_tokens) if item is not None),
+                (
+                    item
+                    for item in (self.limits.max_prompt_tokens, configured_limits.max_prompt_tokens)
+                    if item is not None
+                ),
                 default=None,
             ),
         )
 
-    def budget(self, configured: SpendingLimits) -> Budget:
-        bounds = self.bounds(configured)
+    def budget(self, configured_limits: SpendingLimits) -> Budget:
+        bounds = self.bounds(configured_limits)
         return Budget(
             max_usd=min((item for item in (bounds.max_usd, self.max_usd) if item is not None), default=None),
             max_prompt_tokens=bounds.max_prompt_tokens,
@@ -83,11 +89,17 @@ class RunRequest:
         )
 
     async def start_run(
-        self, kind: str, inputs: ResultInputs, llm: Llm, clock: Clock, progress: Progress, configured: SpendingLimits
+        self,
+        kind: str,
+        inputs: ResultInputs,
+        llm: Llm,
+        clock: Clock,
+        progress: Progress,
+        configured_limits: SpendingLimits,
     ) -> Run:
         """Start a run for work other than an evaluation. Raises ConfigurationError if its budget is in dollars and
         prices are unknown."""
-        budget = self.budget(configured)
+        budget = self.budget(configured_limits)
         if budget.max_usd is not None:
             require_prices(llm)
         run = Run(

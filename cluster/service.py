@@ -22,7 +22,7 @@ from cluster.database import open_database
 from cluster.engine import Engine, open_engine
 from cluster.engine_components import NOTHING_SHARED, SharedComponents
 from cluster.evaluator import Evaluator, open_evaluator
-from cluster.mail import mail_outbox
+from cluster.mail import build_mail_outbox
 from cluster.methods import METHOD_DESCRIPTIONS, METHODS
 from cluster.reward_judge import describe_known_judges
 from cluster.settings import Settings
@@ -83,7 +83,7 @@ def api_services(
             board_models=settings.evaluation.board_models,
         ),
         RewardJudges(describe_known_judges(settings.debate), settings.debate.composition),
-        mail_outbox(settings, database),
+        build_mail_outbox(settings, database),
         load_secret_cipher(settings),
         partial(check_webhook_address, settings.webhooks),
         read_table,

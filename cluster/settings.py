@@ -301,7 +301,7 @@ class Settings(BaseSettings):
             provider = find_provider(self.llm.base_url)
             if provider is not None and provider[1].batches == "none":
                 raise ValueError(
-                    f"{provider[0]} has no batch API in OpenAI's form: set ASSAYER_LLM__BATCH__ENABLED to false"
+                    f"{provider[0]} has no OpenAI-compatible batch API: set ASSAYER_LLM__BATCH__ENABLED to false"
                 )
         return self
 

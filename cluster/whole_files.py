@@ -27,7 +27,7 @@ def read_whole_text(path: Path) -> str:
 
 
 @contextmanager
-def open_whole_file(target: Path) -> Iterator[IO[bytes]]:
+def open_atomic(target: Path) -> Iterator[IO[bytes]]:
     """Open a file for atomic writing, like the client's `atomic_file`. Raises InputError if it cannot be written."""
     from assayer_client.errors import InvalidRequest
     from assayer_client.files import atomic_file
@@ -42,5 +42,5 @@ def open_whole_file(target: Path) -> Iterator[IO[bytes]]:
 def write_whole(target: Path, content: str | bytes) -> None:
     """Write content atomically, text as UTF-8. Characters that UTF-8 cannot encode (lone surrogates) become question
     marks."""
-    with open_whole_file(target) as file:
+    with open_atomic(target) as file:
         file.write(content.encode(errors="replace") if isinstance(content, str) else content)

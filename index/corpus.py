@@ -37,8 +37,8 @@ class Corpus(CorpusQueries):
         embedder: Embedder,
         close: Callable[[], None] | None = None,
     ) -> None:
-        """Create a corpus. `days` are the publication days of the papers in all parts. `parts` are the shards in order,
-        or only the unsharded corpus."""
+        """Create a corpus. `days` are the publication days of all its papers. `parts` are its shards in order; for a
+        corpus without shards, its only reader."""
         super().__init__(parts)
         self._info = info
         self._days = sorted(set(days))

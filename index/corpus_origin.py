@@ -16,7 +16,7 @@ class CorpusOrigin(Protocol):
         """Return the name of the newest known version, or an empty string if there is none. Never blocks."""
         ...
 
-    def look(self) -> None:
+    def check_for_newest(self) -> None:
         """Check for the newest version and wait for the result. Raises CorpusError if none is available."""
         ...
 
@@ -39,7 +39,7 @@ class FolderOrigin:
     def newest(self) -> str:
         return self._versions.current_version()
 
-    def look(self) -> None:
+    def check_for_newest(self) -> None:
         """Do nothing, because no version can arrive from elsewhere."""
 
     def fetch(self, version: str) -> str:

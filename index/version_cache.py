@@ -33,12 +33,13 @@ class VersionCache(Generic[T]):
         opener: Callable[[str], T],
         clock: Callable[[], float] = time.monotonic,
         idle_seconds: float = 0.0,
-        look: Callable[[], None] | None = None,
+        check_for_newest: Callable[[], None] | None = None,
     ) -> None:
         """Create a cache. `name` returns the current version, or an empty string if it is not known. In that case
-        `look` is called in a thread; it must find the current version or raise CorpusError. `clock` returns seconds
-        since any fixed moment. Versions that are not current are dropped `idle_seconds` after their last use."""
-        self._look = look
+        `check_for_newest` is called in a thread; it must find the current version or raise CorpusError. `clock` returns
+        seconds since any fixed moment. Versions other than the current one are dropped `idle_seconds` after their last
+        use."""
+        self._check_for_newest = check_for_newest
         self._name = name
         self._opener = opener
         self._clock = clock
@@ -56,8 +57,8 @@ class VersionCache(Generic[T]):
         """Return the current version. While it is being opened or cannot be opened, the previous version is returned
         instead. Raises CorpusError if there is none."""
         name = self._name()
-        if not name and self._look is not None:
-            await asyncio.to_thread(self._look)
+        if not name and self._check_for_newest is not None:
+            await asyncio.to_thread(self._check_for_newest)
             name = self._name()
         if self._latest and name != self._latest and name not in self._open:
             self._prepare(name)
@@ -165,4 +166,4 @@ class CorpusVersionCache(VersionCache[Corpus]):
                 source, version, lambda name: Corpus.open(directory, embedder, name or None, proofs, device)
             )
 
-        super().__init__(source.newest, open_version, look=source.look)
+        super().__init__(source.newest, open_version, check_for_newest=source.check_for_newest)

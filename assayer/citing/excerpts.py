@@ -48,11 +48,11 @@ def _find_excerpt_span(quote: str, line: str) -> _Span | None:
     if start < 0:
         return None
     spans = [_Span(*span) for span in sentence_spans(line)]
-    first = bisect_right(spans, start, key=lambda span: span.start) - 1
-    last = bisect_left(spans, start + len(quote), key=lambda span: span.end)
-    excerpt_span = _Span(spans[first].start, spans[last].end)
+    first_index = bisect_right(spans, start, key=lambda span: span.start) - 1
+    last_index = bisect_left(spans, start + len(quote), key=lambda span: span.end)
+    excerpt_span = _Span(spans[first_index].start, spans[last_index].end)
     # The sentence that follows comes first, because it may limit the quoted words.
-    for neighbour in (*spans[last + 1 : last + 2], *spans[max(first - 1, 0) : first]):
+    for neighbour in (*spans[last_index + 1 : last_index + 2], *spans[max(first_index - 1, 0) : first_index]):
         extended = _Span(min(excerpt_span.start, neighbour.start), max(excerpt_span.end, neighbour.end))
         excerpt_span = extended if _measure_length(extended, line) <= _EXCERPT_CHARS else excerpt_span
     return _strip_trailing_space(excerpt_span, line) if _measure_length(excerpt_span, line) <= _EXCERPT_CHARS else None

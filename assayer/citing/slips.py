@@ -115,15 +115,15 @@ def _is_joined(first: str, second: str, joined_word: str) -> bool:
     )
 
 
-def _is_variant(text: str, other: str) -> bool:
+def _is_variant(word: str, other_word: str) -> bool:
     """Return whether two words differ only in spelling. Without a dictionary, `addiction` cannot be told from a slip in
     `addition`. So only differences that rarely make a different word are accepted, and none at the start or end of a
     word (`a-`, `un-`, `-s`)."""
-    if not (text.isalpha() and other.isalpha()) or min(len(text), len(other)) < 5:
+    if not (word.isalpha() and other_word.isalpha()) or min(len(word), len(other_word)) < 5:
         return False
-    if count_unspaced_letters(text) or count_unspaced_letters(other):  # each letter counts as a word
+    if count_unspaced_letters(word) or count_unspaced_letters(other_word):  # each letter counts as a word
         return False
-    return _americanise(text) == _americanise(other) or _is_slip(text, other)
+    return _americanise(word) == _americanise(other_word) or _differs_by_one_slip(word, other_word)
 
 
 def _americanise(word: str) -> str:
@@ -132,9 +132,9 @@ def _americanise(word: str) -> str:
     return word
 
 
-def _is_slip(text: str, other: str) -> bool:
-    shorter, longer = sorted((text, other), key=len)
-    if len(shorter) < 8 or len(longer) - len(shorter) > 1 or text[:2] != other[:2] or text[-2:] != other[-2:]:
+def _differs_by_one_slip(word: str, other_word: str) -> bool:
+    shorter, longer = sorted((word, other_word), key=len)
+    if len(shorter) < 8 or len(longer) - len(shorter) > 1 or word[:2] != other_word[:2] or word[-2:] != other_word[-2:]:
         return False
     start = next((i for i, pair in enumerate(zip(shorter, longer, strict=False)) if pair[0] != pair[1]), len(shorter))
     left, right = shorter[start:], longer[start:]

@@ -253,8 +253,12 @@ class Letters(NamedTuple):
         return self.stops[index] if index < len(self.stops) else place
 
     def can_start_at(self, place: int) -> bool:
-        """Return whether a quote can begin here. It can at a space, unless that cuts off a sign or a hyphenated
-        negation; after an elided article and its apostrophe; and between letters in a script without spaces."""
+        """Return whether a quote can begin at this place. A quote can begin:
+
+        - after a space, unless this cuts off the sign of a number, or splits the number;
+        - after a hyphen at the end of a line, unless a negating prefix stands before it;
+        - after an elided article and its apostrophe;
+        - between two letters of a script without spaces."""
         kind = self.gaps.get(place)
         if kind == " ":
             before, after = self.letters[place - 1 : place] if place else "", self.letters[place : place + 1]
@@ -266,8 +270,9 @@ class Letters(NamedTuple):
         return self._is_between_unspaced(place)
 
     def can_stop_at(self, place: int) -> bool:
-        """Return whether a quote can end here. It can at a space, unless that cuts off a percent sign, and between
-        letters in a script without spaces."""
+        """Return whether a quote can end at this place. A quote can end before a space or a hyphen at
+        the end of a line, and between two letters of a script without spaces, unless this splits a number or cuts off
+        its percent sign."""
         before, after = self.letters[place - 1 : place], self.letters[place : place + 1]
         if after in _AFTER_NUMBER and before.isdigit() and after:
             return False

@@ -34,8 +34,8 @@ def label_criteria(criteria: Sequence[Criterion]) -> tuple[ShownCriterion, ...]:
 
 
 def criteria_part(judged: Sequence[JudgedCriterion]) -> Part:
-    """Build the report part. Its score is the weighted mean over the criteria, or absent if a criterion has no
-    score."""
+    """Build the report part about the criteria. Its score is the weighted mean of their scores; if any criterion has no
+    score, the part has none."""
     unscored_names = [item.criterion.name for item in judged if item.score is None]
     total: Score | Absent = Absent(reason=f"no score for {', '.join(unscored_names)}.")
     if not unscored_names:

@@ -42,14 +42,14 @@ class CriteriaAnswer(Frozen):
     criteria: list[CriterionAnswer] = Field(description="One entry for each criterion, in order.")
 
 
-def _check(question: CriteriaQuestion, answer: CriteriaAnswer) -> list[str]:
+def _find_answer_errors(question: CriteriaQuestion, answer: CriteriaAnswer) -> list[str]:
     criterion_labels = [item.label for item in question.criteria]
-    complaints = check_each_once(criterion_labels, (item.label for item in answer.criteria), "criterion")
+    criterion_errors = check_each_once(criterion_labels, (item.label for item in answer.criteria), "criterion")
     finding_labels = {item.label for item in question.findings}
-    named_labels = {item.point for item in answer.criteria if item.point is not None}
+    cited_labels = {item.point for item in answer.criteria if item.point is not None}
     return [
-        *complaints,
-        *(f"{label} is not a finding given here." for label in sorted(named_labels - finding_labels) if finding_labels),
+        *criterion_errors,
+        *(f"{label} is not a finding given here." for label in sorted(cited_labels - finding_labels) if finding_labels),
     ]
 
 
@@ -60,6 +60,6 @@ JUDGE_CRITERIA = Task[CriteriaQuestion, CriteriaAnswer](
     CriteriaAnswer,
     tier="strong",
     max_tokens=3_000,
-    check=_check,
+    check=_find_answer_errors,
     cuts=(Cut("findings", "finding for the criteria"),),
 )

@@ -127,8 +127,8 @@ class Library:
         return [papers_by_id[item] for item in ids if item in papers_by_id and self.admits(papers_by_id[item])]
 
     async def full_texts(self, papers: Sequence[Paper], *, later: bool = False) -> dict[PaperId, FullText]:
-        """Return the available full texts, as of the cutoff or, if `later`, as of today. The journal records why each
-        of the others is unavailable."""
+        """Return the available full texts, as they were at the cutoff or, if `later`, as of today. The reasons why
+        others are unavailable are recorded in the journal."""
         window = self._window_after_cutoff if later and self._window_after_cutoff else self._window
         answers = await self._full_texts.get(papers, window)
         texts: dict[PaperId, FullText] = {}

@@ -56,7 +56,7 @@ class BibliographyEntry(NamedTuple):
 
 class BibliographyFile(NamedTuple):
     entries: Sequence[BibliographyEntry]
-    unread: Sequence[str]
+    unparsed_entries: Sequence[str]
     """Beginnings of entries that could not be parsed."""
 
 
@@ -64,7 +64,7 @@ def read_bibliography(text: str, source: str) -> BibliographyFile:
     """Read a bibliography. Raises InputError for an unknown format, for a table that cannot be read, or for a file
     without entries."""
     try:
-        file = _read_file(text, source)
+        file = _parse_bibliography(text, source)
     except csv.Error as error:
         raise InputError(f"{source} cannot be read as a table: {error}.", _REMEDY) from None
     if not file.entries:
@@ -72,33 +72,35 @@ def read_bibliography(text: str, source: str) -> BibliographyFile:
     return file
 
 
-def _read_file(text: str, source: str) -> BibliographyFile:
+def _parse_bibliography(text: str, source: str) -> BibliographyFile:
     """Read a bibliography. Raises InputError for an unknown format, and csv.Error for a malformed table."""
-    start = text.lstrip("\ufeff \t\r\n")
-    unread: Sequence[str] = ()
-    if start.startswith(("[", "{")) and not _BIBTEX.match(start):
-        entries = list(_csl_entries(start, source))
+    stripped = text.lstrip("\ufeff \t\r\n")
+    unparsed_entries: Sequence[str] = ()
+    if stripped.startswith(("[", "{")) and not _BIBTEX.match(stripped):
+        entries = list(_csl_entries(stripped, source))
     elif _RIS.search(text):
         entries = list(_ris_entries(text, source))
     elif _ENDNOTE.search(text):
         entries = list(_endnote_entries(text))
     elif MEDLINE.search(text):
         entries = list(_database_entries(medline_records(text)))
-    elif WEB_OF_SCIENCE_TABLE.match(start) or WEB_OF_SCIENCE.search(text):
-        entries = list(_database_entries(web_of_science_records(start)))
+    elif WEB_OF_SCIENCE_TABLE.match(stripped) or WEB_OF_SCIENCE.search(text):
+        entries = list(_database_entries(web_of_science_records(stripped)))
     elif _BIBTEX.search(text) or AMSREFS.search(text):
-        read = read_bibtex(amsrefs_as_bibtex(text))
-        entries = [_bibtex_entry(key, work, read.fields[key]) for key, work in read.works.items()]
-        unread = read.unread
-    elif set(next(csv.reader(start[:_MAX_HEADER_CHARS].splitlines()[:1]), ())) >= _ZOTERO_COLUMNS:
-        entries = list(_zotero_entries(start))
-    elif start.startswith("<"):
-        export, remedy = next((item for mark, item in _XML_EXPORTS.items() if mark in start[:4_000]), ("XML", _REMEDY))
+        parsed = read_bibtex(amsrefs_as_bibtex(text))
+        entries = [_bibtex_entry(key, work, parsed.fields[key]) for key, work in parsed.works.items()]
+        unparsed_entries = parsed.unparsed_entries
+    elif set(next(csv.reader(stripped[:_MAX_HEADER_CHARS].splitlines()[:1]), ())) >= _ZOTERO_COLUMNS:
+        entries = list(_zotero_entries(stripped))
+    elif stripped.startswith("<"):
+        export, remedy = next(
+            (item for mark, item in _XML_EXPORTS.items() if mark in stripped[:4_000]), ("XML", _REMEDY)
+        )
         raise InputError(f"{source} is {export}, which cannot be read as a bibliography.", remedy)
     else:
         formats = "BibTeX, RIS, EndNote, CSL JSON, PubMed's or Web of Science's text, or Zotero's CSV"
         raise InputError(f"{source} is not a bibliography in {formats}.", _REMEDY)
-    return BibliographyFile(entries, unread)
+    return BibliographyFile(entries, unparsed_entries)
 
 
 def has_tagged_entries(text: str) -> bool:

@@ -49,7 +49,7 @@ class BibtexEntries(NamedTuple):
     """Works keyed by citation key, in file order."""
     fields: Mapping[str, Mapping[str, str]]
     """Fields of each entry as plain text, keyed by lower-case name; `entrytype` is the kind of the entry."""
-    unread: tuple[str, ...]
+    unparsed_entries: tuple[str, ...]
     """Beginnings of entries that could not be parsed."""
 
 
@@ -86,10 +86,10 @@ def read_bibtex(text: str) -> BibtexEntries:
     """Read BibTeX entries. Text around them is ignored; a broken entry does not affect the others. If several entries
     have the same key, the first is kept."""
     entries: dict[str, _Entry] = {}
-    unread: list[str] = []
+    unparsed_entries: list[str] = []
     for number, entry in enumerate(_entries(text[:_MAX_CHARS]), 1):
         if isinstance(entry, str):
-            unread.append(" ".join(entry.split())[:_SHOWN])
+            unparsed_entries.append(" ".join(entry.split())[:_SHOWN])
         else:
             entries.setdefault(entry.key or f"entry-{number}", entry)
     by_key = {key.casefold(): entry for key, entry in entries.items()}
@@ -100,7 +100,7 @@ def read_bibtex(text: str) -> BibtexEntries:
             raw = _inherit(entry, by_key)
             fields[key] = {name: strip_tex(value) for name, value in raw.items()} | {"entrytype": entry.kind}
             works[key] = _work(raw, fields[key])
-    return BibtexEntries(works, fields, tuple(unread))
+    return BibtexEntries(works, fields, tuple(unparsed_entries))
 
 
 def _inherit(entry: "_Entry", by_key: Mapping[str, "_Entry"]) -> Mapping[str, str]:

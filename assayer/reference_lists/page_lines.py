@@ -44,22 +44,22 @@ def mask_page_lines(text: str) -> str:
             places |= {first.place, second.place}
     edges = [near for place in places for near in _neighbours(lines, place)]
     edges += [place for place, line in enumerate(lines) if line.startswith("\f") and line.strip()]
-    occurrences = Counter(_key(lines[place]) for place in dict.fromkeys(edges))
-    places |= {place for place in edges if occurrences[_key(lines[place])] > 1}
+    occurrences = Counter(_mask_digits(lines[place]) for place in dict.fromkeys(edges))
+    places |= {place for place in edges if occurrences[_mask_digits(lines[place])] > 1}
     if not places:
         return text
     return "\n".join(_MASK * len(line) if place in places else line for place, line in enumerate(lines))
 
 
-def join_pages(listed: str) -> str:
-    """Return a masked reference list without the masked lines. An entry goes on over the end of a page if its last line
-    does not end like an entry, or if the next line begins in lower case."""
+def join_across_page_breaks(reference_text: str) -> str:
+    """Return a reference list without its masked lines. An entry continues on the next page if its last line does not
+    end like an entry, or if the next line begins in lower case."""
 
-    def between(match: re.Match[str]) -> str:
-        above, below = listed[: match.start()][-_MAX_CHARS:], listed[match.end() : match.end() + 1]
-        return "\n" if below.islower() or not _ENDED.search(above) else "\n\n" if "\n\n" in listed else "\n"
+    def choose_separator(match: re.Match[str]) -> str:
+        above, below = reference_text[: match.start()][-_MAX_CHARS:], reference_text[match.end() : match.end() + 1]
+        return "\n" if below.islower() or not _ENDED.search(above) else "\n\n" if "\n\n" in reference_text else "\n"
 
-    return _BREAK.sub(between, listed)
+    return _BREAK.sub(choose_separator, reference_text)
 
 
 def _find_page_numbers(lines: Sequence[str]) -> Iterator[_PageNumber]:
@@ -92,5 +92,5 @@ def _neighbours(lines: Sequence[str], place: int) -> Iterator[int]:
             yield near
 
 
-def _key(line: str) -> str:
+def _mask_digits(line: str) -> str:
     return _DIGITS.sub("#", line.strip())

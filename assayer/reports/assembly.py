@@ -111,7 +111,7 @@ async def assemble_report(
     own_references = await run.own_references_check if run.own_references_check else None
     papers = numbering.list_papers(findings.papers)
     for paper in papers:
-        run.journal.check_for_suspicion(paper)
+        run.journal.record_if_suspicious(paper)
     if not reads_literature:
         references = numbering.build_references(papers)
         notices = (*findings.notices, *list_general_notices(idea, run))

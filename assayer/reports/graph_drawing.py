@@ -75,15 +75,15 @@ def draw_graph(graph: GraphRecord) -> GraphDrawing | None:
     if not papers and len(graph.nodes) < 2:
         return None
     rows = {paper.key: float(row) for row, paper in enumerate(papers)}
-    rows |= _place_contents(graph, rows)
+    rows |= _assign_content_rows(graph, rows)
     height = _TOP + _ROW_HEIGHT * (max(rows.values(), default=0) + 1)
     nodes = tuple(_draw_node(node, rows, graph.steps) for node in graph.nodes)
-    by_key = {node.node.key: node for node in nodes}
-    edges = tuple(_draw_edge(edge, by_key, graph.steps, height) for edge in graph.edges)
+    drawn_by_key = {node.node.key: node for node in nodes}
+    edges = tuple(_draw_edge(edge, drawn_by_key, graph.steps, height) for edge in graph.edges)
     return GraphDrawing(round(height), nodes, edges, frozenset(graph.steps[-1].edges if graph.steps else ()))
 
 
-def _place_contents(graph: GraphRecord, rows: Mapping[NodeKey, float]) -> dict[NodeKey, float]:
+def _assign_content_rows(graph: GraphRecord, rows: Mapping[NodeKey, float]) -> dict[NodeKey, float]:
     """Return the row of each concept, method and claim. They are sorted by the mean row of the papers that they are
     linked to, and spread evenly over the height of the paper column."""
     contents = [node.key for node in graph.nodes if node.kind not in ("idea", "paper")]

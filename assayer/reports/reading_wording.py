@@ -10,8 +10,8 @@ _MAX_LISTED = 60
 
 
 def list_reading_facts(record: ReadingRecord, flags: Sequence[TextFlag]) -> list[tuple[str, str]]:
-    """Return facts about how a document was read, as (name, value) pairs in reading order. Hidden text that the flags
-    report is listed as left out."""
+    """Return facts about how a document was read, as (name, value) pairs in the order in which to show them. The
+    number of passages that are flagged as hidden text is listed under `Left out`."""
     hidden_count = sum(flag.kind == "hidden_text" for flag in flags)
     left_out = [f"{item.part}: {item.reason}" for item in record.unread_parts]
     left_out += (

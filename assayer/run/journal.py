@@ -57,9 +57,9 @@ class Journal:
     _sources: dict[tuple[str, Operation], list[int]] = field(default_factory=lambda: defaultdict(lambda: [0, 0, 0]))
     _source_failures: Counter[tuple[str, Operation, str]] = field(default_factory=Counter)
 
-    def check_for_suspicion(self, paper: Paper, flags: Iterable[TextFlag] = ()) -> None:
-        """Record the paper as suspicious if its title or venue, or the flags of its text that was read, give reason
-        to."""
+    def record_if_suspicious(self, paper: Paper, flags: Iterable[TextFlag] = ()) -> None:
+        """Record the paper as suspicious if its title, its venue or the flags of its text indicate prompt injection, or
+        if its title or venue contains hidden text."""
         title, of_title = sanitise(paper.title)
         in_record = {flag.kind for flag in (*of_title, *sanitise(paper.venue)[1])}
         in_text = {flag.kind for flag in flags}

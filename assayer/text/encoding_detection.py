@@ -125,8 +125,8 @@ def _is_misplaced(text: str, place: int) -> bool:
 
 
 def _other(sample: bytes) -> str | None:
-    """Return the encoding of a non-Latin script; None if none fits. Among similar encodings, the one whose letters are
-    most frequent in a language is chosen."""
+    """Return the encoding of a text that is not in Latin script; None if no encoding fits. If several encodings fit
+    about equally well, the one is chosen whose decoded letters are the most frequent ones in some language."""
     matches = [match for match in from_bytes(sample, cp_isolation=list(_OTHERS)) if match.chaos <= _MAX_CHAOS]
     lowest = min((match.chaos for match in matches), default=0.0)
     alike = [match for match in matches if match.chaos <= lowest + _ALIKE]

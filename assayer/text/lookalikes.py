@@ -42,5 +42,5 @@ def fold_lookalikes(text: str) -> str:
 
 
 def normalise_words(text: str) -> str:
-    """Return the words in lower case, separated by single spaces, for finding the words of a title."""
+    """Return the text's words in lower case, separated by single spaces. Titles are compared in this form."""
     return " ".join(_WORD.findall(fold_lookalikes(text).casefold()))

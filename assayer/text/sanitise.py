@@ -134,7 +134,7 @@ def _invisible_kind(match: re.Match[str]) -> tuple[FlagKind, str] | None:
 
 
 def _latin(match: re.Match[str]) -> str:
-    """Return the word in Latin letters if every foreign letter in it only imitates a Latin letter; otherwise return it
+    """Return the word in Latin letters if each of its other letters looks like a Latin one; otherwise return it
     unchanged."""
     word = match[0]
     plain = word.translate(_LATIN_LETTERS)

@@ -73,7 +73,7 @@ def _parse_options() -> argparse.Namespace:
 def _parse_count(text: str) -> int:
     match = re.fullmatch(r"(\d{1,12})([km]?)", text.lower())
     if not match or not int(match[1]):
-        raise InputError(f"{text!r} is not a number of papers.", "Write it as 200M, 25k or 1000000.")
+        raise InputError(f"{text!r} is not a number of papers.", "Use a number such as 200M, 25k or 1000000.")
     return int(match[1]) * _MULTIPLES[match[2]]
 
 

@@ -22,7 +22,7 @@ class SectionBody(Body):
 
 
 class IdeaBody(Body):
-    """Idea as a single text or a list of sections."""
+    """Text of an idea, either as a single text or as a list of sections."""
 
     title: str | None = Field(default=None, max_length=1_000)
     """Title of the idea; if null, it is taken from the text."""

@@ -52,7 +52,7 @@ class ItemOutcome(Resource):
     @model_validator(mode="after")
     def _ends_in_one(self) -> Self:
         if (getattr(self, self.result_field) is None) == (self.problem is None):
-            raise ValueError(f"an item must have either a {self.result_field} or a problem")
+            raise ValueError(f"an item must have exactly one of {self.result_field} and problem")
         return self
 
 

@@ -171,7 +171,7 @@ class SourceUse(Resource):
 
 
 class TaskTokens(Resource):
-    """Tokens used by one task's LLM requests that were sent in this execution."""
+    """LLM requests that this execution sent for one task, and the tokens that they used."""
 
     task: str
     llm_requests: int

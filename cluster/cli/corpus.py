@@ -58,7 +58,9 @@ def _version_rows(directory: Path) -> dict[str, str]:
         parts = [read_manifest(place) for place in places if place.is_dir()]
         papers = [part.papers for part in parts]
         if not parts:
-            raise CorpusError(f"{directory} contains no shard of the corpus.")
+            raise CorpusError(
+                f"{directory} contains no shard of the corpus.", "Fetch the shards with: assayer corpus pull"
+            )
         here = "" if len(parts) == len(places) else f", of {len(places)}: the others are not on this machine"
         spread = f"{len(parts)} of {min(papers):,} to {max(papers):,} papers{here}"
         rows = {"Version": f"{whole.version} in {shards.versions.current_path()}", "Shards": spread}
@@ -130,7 +132,7 @@ Sources = Annotated[
         "or .parquet files, or folders of .parquet files.",
     ),
 ]
-Anew = Annotated[
+EmbedAnew = Annotated[
     bool, typer.Option("--embed-anew", help="Embed all texts, ignoring vectors that come with the records.")
 ]
 
@@ -141,7 +143,7 @@ def build(
     shards: Annotated[
         int | None, typer.Option(min=1, max=1000, help="Number of shards; they are searched as one corpus.")
     ] = None,
-    embed_anew: Anew = False,
+    embed_anew: EmbedAnew = False,
     as_json: WithJson = False,
 ) -> None:
     """Build the corpus from papers. The current version stays in use until the new version is complete."""
@@ -153,7 +155,7 @@ def build(
 def update(
     paths: Annotated[list[Path] | None, typer.Argument(help="Files of new and changed papers, as for `build`.")] = None,
     remove: Annotated[Path | None, typer.Option(help="File with the ids of papers to remove, one per line.")] = None,
-    embed_anew: Anew = False,
+    embed_anew: EmbedAnew = False,
     as_json: WithJson = False,
 ) -> None:
     """Update the corpus without rebuilding it. Running evaluations keep the version with which they started."""

@@ -65,7 +65,7 @@ def plan(
 def _count(text: str) -> int:
     match = re.fullmatch(r"(\d+(?:\.\d+)?)([kmb]?)", text.strip().lower().replace(",", "").replace("_", ""))
     if not match or not (count := round(float(match[1]) * _TIMES[match[2]])):
-        raise InputError(f"{text!r} is not a number of papers.", "Write it as 200M, 25k or 1000000.")
+        raise InputError(f"{text!r} is not a number of papers.", "Use a number such as 200M, 25k or 1000000.")
     return count
 
 

@@ -48,7 +48,7 @@ def pull(as_json: WithJson = False) -> None:
         raise ConfigurationError(
             "No corpus source is configured.", "Set ASSAYER_CORPUS__SOURCE to a URL such as s3://bucket/corpus."
         )
-    newest = bucket.look().current
+    newest = bucket.fetch_latest().current
     origin = bucket_origin(bucket, settings, VerificationCache(settings.verified_path))
     with status("Pulling"):
         pull_summary = origin.pull(newest.version)
@@ -84,7 +84,7 @@ def source_rows(settings: Settings) -> dict[str, str]:
     if bucket is None:
         return {}
     try:
-        newest = bucket.look()
+        newest = bucket.fetch_latest()
         inventory = bucket.inventory(newest.current.version)
     except CorpusError as error:
         return {"Source": str(error)}
@@ -95,5 +95,6 @@ def source_rows(settings: Settings) -> dict[str, str]:
     return {
         "Source": f"{bucket.storage.address}, number {newest.number}: version {version}, published "
         f"{newest.current.published:%Y-%m-%d %H:%M} UTC" + (f"; kept: {other_versions}" if other_versions else ""),
-        "Pulled": f"{local_part} ({readable_size(inventory.bytes_of(parts))} of {readable_size(inventory.bytes_of())})",
+        "Pulled": f"{local_part} ({readable_size(inventory.total_bytes(parts))} of "
+        f"{readable_size(inventory.total_bytes())})",
     }

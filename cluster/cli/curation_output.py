@@ -27,16 +27,22 @@ async def open_curation(settings: Settings, out: Path, steps: str) -> AsyncItera
 
 
 def report_curation(
-    work: CurationWork[Any], path: Path, label: str, problems: Sequence[str], *, complete: bool, as_json: bool
+    curation: CurationWork[Any], path: Path, label: str, problems: Sequence[str], *, complete: bool, as_json: bool
 ) -> None:
     """Print the work's cost and problems. Raises Exit with code 1 if any item has no result."""
     if as_json:
-        usage = {"prompt": work.prompt_tokens, "completion": work.completion_tokens}
+        usage = {"prompt": curation.prompt_tokens, "completion": curation.completion_tokens}
         print_json(
-            {"results": work.results, "dropped": work.dropped, "tokens": usage, "cost_usd": work.cost_usd, "file": path}
+            {
+                "results": curation.results,
+                "dropped": curation.dropped,
+                "tokens": usage,
+                "cost_usd": curation.cost_usd,
+                "file": path,
+            }
         )
     else:
-        show_work(work, path)
+        show_curation_summary(curation, path)
     for message in problems:
         print_error(label, message)
     if problems or not complete:
@@ -47,18 +53,19 @@ def write_lines(path: Path, values: Iterable[BaseModel]) -> None:
     write_files({path: "".join(f"{value.model_dump_json()}\n" for value in values)})
 
 
-def show_work(work: CurationWork[Any], path: Path) -> None:
+def show_curation_summary(curation: CurationWork[Any], path: Path) -> None:
     """Print what was dropped, the cost, the models that answered, and the path of the output file."""
-    for item in work.dropped:
+    for item in curation.dropped:
         print_markup(f"[yellow]![/] {item.count:,} {escape(item.item_kind)}: {escape(item.reason)}")
-    usage = work.usage
+    usage = curation.usage
     print_markup(
-        f"{usage.llm_requests_paid:,} paid answers, {usage.llm_requests_cached:,} more cached; {work.prompt_tokens:,} "
-        f"prompt and {work.completion_tokens:,} answer tokens; {escape(_format_cost(work.cost_usd, usage.paid_usd))}."
+        f"{usage.llm_requests_paid:,} paid answers, {usage.llm_requests_cached:,} more cached; "
+        f"{curation.prompt_tokens:,} prompt and {curation.completion_tokens:,} answer tokens; "
+        f"{escape(_format_cost(curation.cost_usd, usage.paid_usd))}."
     )
-    if work.models:
-        prompts = ", ".join(f"{prompt.task} v{prompt.version} ({prompt.digest})" for prompt in work.prompts)
-        print_markup(escape(f"Answered by {', '.join(work.models)}; prompts {prompts}."))
+    if curation.models:
+        prompts = ", ".join(f"{prompt.task} v{prompt.version} ({prompt.digest})" for prompt in curation.prompts)
+        print_markup(escape(f"Answered by {', '.join(curation.models)}; prompts {prompts}."))
     print_markup(escape(f"Written: {path}"))
 
 

@@ -106,7 +106,7 @@ def _item(line: str, place: str) -> "NamedRewardItem":
         field = ".".join(map(str, first_error["loc"]))
         raise InputError(
             f"{place}: {f'{field}: ' if field else ''}{first_error['msg']}.",
-            "A line is an object with question, idea and abstract, and optionally id and reference.",
+            "Each line must be a JSON object with question, idea and abstract, and optionally id and reference.",
         ) from None
     if empty := [name for name in ("question", "abstract") if not getattr(item, name).strip()]:
         raise InputError(f"{place}: {empty[0]} is empty.", "Fill it in: the judge needs it.")

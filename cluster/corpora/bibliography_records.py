@@ -9,41 +9,41 @@ from pydantic import ValidationError
 from assayer.errors import InputError
 from assayer.reference_lists.bibliography_files import BibliographyEntry, read_bibliography
 from assayer.text.decoding import decode_text
-from cluster.whole_files import open_whole_file, read_whole
+from cluster.whole_files import open_atomic, read_whole
 from index.records.paper_record import PaperRecord, describe_first_problem
 
 _MAX_BYTES = 200_000_000
 
 
-def write_bibliography_records(file: Path, to: Path) -> tuple[str, ...]:
+def write_bibliography_records(file: Path, target: Path) -> tuple[str, ...]:
     """Write one JSON line for each usable entry in a bibliography, and return the other entries with the reasons.
     Raises InputError if the file is not a bibliography or contains no usable entry."""
-    read = list(_records(file))
-    records = [record for record in read if isinstance(record, PaperRecord)]
-    refused = tuple(record for record in read if isinstance(record, str))
+    results = list(_read_records(file))
+    records = [record for record in results if isinstance(record, PaperRecord)]
+    rejection_reasons = tuple(record for record in results if isinstance(record, str))
     if not records:
-        reasons = "; ".join(refused[:3]) or "It has no entries"
+        reasons = "; ".join(rejection_reasons[:3]) or "It has no entries"
         raise InputError(
             f"No entry in {file} can be added to the corpus. {reasons}.",
             "Re-export the entries with their titles and abstracts.",
         )
-    with open_whole_file(to) as lines:
+    with open_atomic(target) as output:
         for record in records:
-            lines.write(record.model_dump_json(exclude={"year"}).encode() + b"\n")
-    return refused
+            output.write(record.model_dump_json(exclude={"year"}).encode() + b"\n")
+    return rejection_reasons
 
 
-def _records(file: Path) -> Iterator[PaperRecord | str]:
+def _read_records(file: Path) -> Iterator[PaperRecord | str]:
     works = read_bibliography(decode_text(read_whole(file, _MAX_BYTES), str(file)), str(file))
-    yield from (f"{file.name}: cannot parse the entry {entry!r}" for entry in works.unread)
+    yield from (f"{file.name}: cannot parse the entry {entry!r}" for entry in works.unparsed_entries)
     for entry in works.entries:
         try:
-            yield _record(entry)
+            yield _build_record(entry)
         except ValidationError as error:
             yield f"{file.name}: {entry.work.title[:60]!r}: {describe_first_problem(error)}"
 
 
-def _record(entry: BibliographyEntry) -> PaperRecord:
+def _build_record(entry: BibliographyEntry) -> PaperRecord:
     work = entry.work
     name = f"doi:{work.doi}" if work.doi else f"arxiv:{work.arxiv}" if work.arxiv else ""
     identifying_text = f"{work.title.casefold()} {work.year or ''}".encode()

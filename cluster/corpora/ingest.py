@@ -78,7 +78,7 @@ async def _s2_links(
     if not ingest.state.until:
         if ingest.state.built:
             raise InputError(
-                f"Unknown release for the files in {ingest.root}.",
+                f"No release is recorded for the files in {ingest.root}.",
                 "Ingest them again with --release, or use a new folder.",
             )
         ingest.begin(release_id)
@@ -95,12 +95,12 @@ async def ingest_arxiv(
     to: str,
     since: dt.date | None,
     until: dt.date | None,
-    subjects: str | None,
+    arxiv_set: str | None,
     settings: Settings,
     report: ReportProgress,
 ) -> IngestSummary:
-    """Ingest arXiv records up to yesterday, starting from the last day already ingested. `subjects` has the form
-    described in `Ingest.bind_subjects`."""
+    """Ingest arXiv records up to yesterday, starting from the last day already ingested. `arxiv_set` has the form
+    described in `Ingest.bind_arxiv_set`."""
     yesterday = dt.datetime.now(dt.UTC).date() - _DAY
     last_day = min(until or yesterday, yesterday)
     async with (
@@ -110,7 +110,7 @@ async def ingest_arxiv(
         with _lock_destination(to):
             ingest = _ingest(to, "arxiv", settings, report)
             days_to_request = ingest.days.spans_to_request(since, last_day)
-            harvest = ArxivHarvest(transfers, settings.ingest.arxiv_url, ingest.bind_subjects(subjects))
+            harvest = ArxivHarvest(transfers, settings.ingest.arxiv_url, ingest.bind_arxiv_set(arxiv_set))
             ingest.begin_days(days_to_request)
             harvested = await harvest.harvest(ingest, days_to_request, report)
             return await ingest.join_days(days_to_request, harvested)

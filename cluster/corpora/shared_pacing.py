@@ -32,7 +32,7 @@ async def open_shared_pacer(settings: Settings, source: SharedSource) -> AsyncIt
     if there is neither. If the database is unreachable, logs a warning and yields None."""
     async with AsyncExitStack() as stack:
         try:
-            database = await _database(settings, stack)
+            database = await _open_configured_database(settings, stack)
             if database is not None:
                 # Fails if there are no tables.
                 await PgSharedState(database).change(source, lambda text, _: (text, None))
@@ -42,12 +42,12 @@ async def open_shared_pacer(settings: Settings, source: SharedSource) -> AsyncIt
         if database is None:
             yield None
             return
-        pacer = _pacer(settings, source, database)
+        pacer = _build_pacer(settings, source, database)
         stack.push_async_callback(pacer.aclose)
         yield pacer
 
 
-async def _database(settings: Settings, stack: AsyncExitStack) -> Database | None:
+async def _open_configured_database(settings: Settings, stack: AsyncExitStack) -> Database | None:
     """Open the database without creating or migrating tables: the processes that store data in it do so."""
     if settings.database.url:
         return await stack.enter_async_context(Database(settings.database))
@@ -56,7 +56,7 @@ async def _database(settings: Settings, stack: AsyncExitStack) -> Database | Non
     return await stack.enter_async_context(open_database(settings))
 
 
-def _pacer(settings: Settings, source: SharedSource, database: Database) -> Pacer:
+def _build_pacer(settings: Settings, source: SharedSource, database: Database) -> Pacer:
     """Return a pacer that uses the same shared state as the service."""
     source_settings, transfers = settings.sources[source], settings.ingest.transfers
     spacing = max(source_settings.spacing_seconds, transfers.spacing)

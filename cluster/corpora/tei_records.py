@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from assayer.errors import InputError, Unreadable
 from assayer.literature.paper_identity import find_doi, parse_arxiv_id
 from assayer.text.sanitise import clean_text
-from cluster.whole_files import open_whole_file
+from cluster.whole_files import open_atomic
 from index.records.paper_record import PaperRecord, describe_first_problem
 from workers.full_texts.cited_places import WorkCited, read_citing_paper
 from workers.full_texts.grobid_tei import read_tei
@@ -46,13 +46,13 @@ def write_tei_records(files: Sequence[Path], to: Path) -> TeiRecords:
     `to` is unchanged. Raises InputError if `to` cannot be written."""
     refused: list[str] = []
     written = works = places = 0
-    with suppress(_NoPaper), open_whole_file(to) as lines:
+    with suppress(_NoPaper), open_atomic(to) as output:
         for path in files:
             record = _record_or_reason(path)
             if isinstance(record, str):
                 refused.append(f"{path.name}: {record}")
                 continue
-            lines.write(record.model_dump_json(exclude={"year"}).encode() + b"\n")
+            output.write(record.model_dump_json(exclude={"year"}).encode() + b"\n")
             written += 1
             works += len(record.cited_in_text)
             places += sum(len(work.at) for work in record.cited_in_text)

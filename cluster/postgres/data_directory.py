@@ -81,7 +81,7 @@ class PostgresDataDirectory:
             raise ConfigurationError(
                 f"The database in {self._home} was created by PostgreSQL {found_version}, but "
                 f"this installation has version {self._programs.version}.",
-                f"Move the directory away to start with an empty database. {OWN_SERVER_HINT}",
+                f"To start with an empty database, rename that directory. {OWN_SERVER_HINT}",
             )
 
     def _create(self) -> None:

@@ -38,11 +38,11 @@ def build(args: ReplicaConfig) -> Application:
     ConfigurationError if the settings are invalid."""
     settings, config = _check_and_complete(args)
     serving = settings.serving
-    pools = _pools(settings, config)
+    pools = _build_pools(settings, config)
     evaluator = _evaluators("evaluator", settings, config).bind(config, **pools)
     ingress = serving.ingress if serving.ingress.wanted else serving.ingress.model_copy(update={"replicas": 1})
     front = serve.ingress()(IngressReplica)
-    return _deployment("ingress", front, ingress, serving).bind(
+    return _build_deployment("ingress", front, ingress, serving).bind(
         config, evaluator, pools.get("index", ()), pools.get("embedder"), _batch_evaluator(settings, config, pools)
     )
 
@@ -51,7 +51,7 @@ def build_without_api(args: ReplicaConfig) -> Application:
     """Build the application without an ingress, for a process that answers API requests itself. Raises
     ConfigurationError if the settings are invalid."""
     settings, config = _check_and_complete(args)
-    pools = _pools(settings, config)
+    pools = _build_pools(settings, config)
     batch = _batch_evaluator(settings, config, pools)
     return _evaluators("evaluator", settings, config).bind(config, **pools, batch_evaluator=batch)
 
@@ -105,7 +105,7 @@ def _evaluators(name: str, settings: Settings, config: ReplicaConfig) -> Deploym
             "takes_batch": batch_only or not serving.batch_evaluator.wanted,
         },
     }
-    return _deployment(
+    return _build_deployment(
         name,
         EvaluatorReplica,
         serving.batch_evaluator if batch_only else serving.evaluator,
@@ -120,36 +120,40 @@ def _evaluators(name: str, settings: Settings, config: ReplicaConfig) -> Deploym
     )
 
 
-def _pools(settings: Settings, config: ReplicaConfig) -> dict[str, Application | list[Application]]:
+def _build_pools(settings: Settings, config: ReplicaConfig) -> dict[str, Application | list[Application]]:
     """Return the pools, keyed by the evaluators' parameter names. Components that are not configured have no pool."""
     serving = settings.serving
     pools: dict[str, Application | list[Application]] = {}
     if serving.embedder.replicas:
-        pools["embedder"] = _deployment("embedder", EmbedderReplica, serving.embedder, serving).bind(config)
+        pools["embedder"] = _build_deployment("embedder", EmbedderReplica, serving.embedder, serving).bind(config)
     if serving.reranker.replicas and settings.reranker.model is not None:
-        pools["reranker"] = _deployment("reranker", RerankerReplica, serving.reranker, serving).bind(config)
+        pools["reranker"] = _build_deployment("reranker", RerankerReplica, serving.reranker, serving).bind(config)
     if serving.index.replicas:
-        pools["index"] = _index(settings, config)
+        pools["index"] = _build_index_pool(settings, config)
     if serving.literature.replicas and any(source.on for source in settings.sources.values()):
-        pools["literature"] = _deployment("literature", LiteratureReplica, serving.literature, serving).bind(config)
+        pools["literature"] = _build_deployment("literature", LiteratureReplica, serving.literature, serving).bind(
+            config
+        )
     if serving.full_texts.replicas and settings.full_texts.fetch:
-        pools["full_texts"] = _deployment("full_texts", DocumentsReplica, serving.full_texts, serving).bind(config)
+        pools["full_texts"] = _build_deployment("full_texts", DocumentsReplica, serving.full_texts, serving).bind(
+            config
+        )
     return pools
 
 
-def _index(settings: Settings, config: ReplicaConfig) -> list[Application]:
+def _build_index_pool(settings: Settings, config: ReplicaConfig) -> list[Application]:
     """Return the index deployment of each corpus shard, or of the whole corpus if it is unsharded or missing. With
     `index_copies`, all shards share one deployment."""
     serving = settings.serving
     shards = serving.index_shards if serving.index_shards is not None else _shard_count(settings)
     if serving.index_copies is not None:
         routing = shard_routing(serving.index_copies, _ROUTING_SECONDS)
-        pool = _deployment("index", IndexReplica, serving.index, serving).options(request_router_config=routing)
+        pool = _build_deployment("index", IndexReplica, serving.index, serving).options(request_router_config=routing)
         sharing = ShardSharing(max(1, shards), serving.index_copies, serving.index.replicas)
         return [pool.bind(config, 0, sharing)] * sharing.shards
     names = [f"index-{number}" for number in range(shards)] or ["index"]
     return [
-        _deployment(name, IndexReplica, serving.index, serving).bind(config, number)
+        _build_deployment(name, IndexReplica, serving.index, serving).bind(config, number)
         for number, name in enumerate(names)
     ]
 
@@ -158,13 +162,13 @@ def _shard_count(settings: Settings) -> int:
     try:
         bucket = get_followed_bucket(settings)
         if bucket is not None:
-            return bucket.inventory(bucket.look().current.version).shard_count
+            return bucket.inventory(bucket.fetch_latest().current.version).shard_count
         return describe_corpus(settings.corpus_path).shard_count
     except CorpusError:  # reported by each search; methods that need no corpus still work
         return 0
 
 
-def _deployment(
+def _build_deployment(
     name: str,
     kind: type[Any],
     pool: PoolSettings,

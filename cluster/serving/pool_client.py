@@ -102,7 +102,7 @@ async def _answer(response: DeploymentResponse[Any]) -> Any:
             response.cancel()  # type: ignore[no-untyped-call]
             raise
         # This task was not cancelled, so the remote process cancelled the call, because it is stopping.
-        raise RayServeException("cancelled in a process that is being stopped") from None
+        raise RayServeException("the call was cancelled because its process is stopping") from None
 
 
 def _extract_original_error(error: RayTaskError) -> Exception:

@@ -39,12 +39,12 @@ def harvest_windows(first: dt.date, last: dt.date) -> Iterator[tuple[dt.date, dt
 class ArxivHarvest:
     """Harvests arXiv's records by datestamp."""
 
-    def __init__(self, transport: IngestTransport, base_url: str, subjects: str = "") -> None:
-        """Create a harvest. `subjects` is one of the service's sets, such as `cs` or `physics:hep-th`; empty for
-        all."""
+    def __init__(self, transport: IngestTransport, base_url: str, arxiv_set: str = "") -> None:
+        """Create a harvester. `arxiv_set` is one of the service's sets, such as `cs` or `physics:hep-th`; if empty, all
+        of arXiv is harvested."""
         self._transport = transport
         self._base_url = base_url
-        self._set = subjects
+        self._arxiv_set = arxiv_set
 
     async def harvest(self, ingest: Ingest, spans: Sequence[DaySpan], report: ReportProgress) -> list[IngestedSource]:
         """Harvest the requested days, skipping windows that were already harvested. Raises SourceError if the service
@@ -61,7 +61,7 @@ class ArxivHarvest:
     def _source(self, first: dt.date, last: dt.date) -> IngestSource:
         """Return the source for a window. Later windows take precedence, because a record's datestamp is the day of its
         last change."""
-        name = f"{self._set or 'all'}/{first}--{last}"
+        name = f"{self._arxiv_set or 'all'}/{first}--{last}"
         return IngestSource(kind="arxiv", name=name, layer=last.toordinal(), seal="oai")
 
     async def _harvest_window(self, source: IngestSource, ingest: Ingest) -> IngestedSource:
@@ -81,7 +81,7 @@ class ArxivHarvest:
     async def _read_pages(self, source: IngestSource, intake: SourceWriter) -> None:
         first, last = source.name.rsplit("/", 1)[1].split("--")
         parameters = {"verb": "ListRecords", "metadataPrefix": "arXiv", "from": first, "until": last}
-        query = parameters | ({"set": self._set} if self._set else {})
+        query = parameters | ({"set": self._arxiv_set} if self._arxiv_set else {})
         line = 0
         for _ in range(_MAX_PAGES):
             page = read_oai_page(await self._transport.read(f"{self._base_url}?{urlencode(query)}"))

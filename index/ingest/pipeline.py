@@ -148,20 +148,20 @@ class Ingest:
         self._write_state()
         return summary
 
-    def bind_subjects(self, requested_set: str | None) -> str:
+    def bind_arxiv_set(self, requested_set: str | None) -> str:
         """Restrict the folder to an arXiv set, and return the set. The first run determines it; if `requested_set` is
         None, the existing set is kept. Raises InputError for a different set, because the recorded days apply to one
         set only."""
         current_set = self.state.subjects
         if None not in (current_set, requested_set) and current_set != requested_set:
             raise InputError(
-                f"{self.root} contains {_set(current_set)}, not {_set(requested_set)}.",
+                f"{self.root} contains {_describe_set(current_set)}, not {_describe_set(requested_set)}.",
                 "Use a separate folder for each set.",
             )
-        subjects = requested_set or current_set or ""
-        self.state = self.state.model_copy(update={"subjects": subjects})
+        arxiv_set = requested_set or current_set or ""
+        self.state = self.state.model_copy(update={"subjects": arxiv_set})
         self._write_state()
-        return subjects
+        return arxiv_set
 
     async def join(
         self, ingested_sources: Sequence[IngestedSource], until: str = "", kinds: Sequence[SourceKind] = ()
@@ -294,8 +294,8 @@ class Ingest:
             (self.root / _DELETIONS_FILE).remove()
 
 
-def _set(subjects: str | None) -> str:
-    return f"arXiv's set {subjects}" if subjects else "all of arXiv"
+def _describe_set(arxiv_set: str | None) -> str:
+    return f"arXiv's set {arxiv_set}" if arxiv_set else "all of arXiv"
 
 
 def _list_names(part: int, marks: Iterable[tuple[StoragePath, IngestedSource]]) -> tuple[str, ...]:

@@ -89,7 +89,10 @@ def s2_dataset_files(address: str) -> list[IngestSource]:
     root = StoragePath.parse(address)
     present = [kind for kind in S2_KINDS if (root / kind).child_names()]
     if "papers" not in present:
-        raise InputError(f"{root} has no folder `papers`.", f"Supported datasets: {', '.join(S2_KINDS)}.")
+        raise InputError(
+            f"{root} has no folder `papers` with files.",
+            f"Pass a folder with one folder per dataset: papers and, optionally, {', '.join(S2_KINDS[1:])}.",
+        )
     return [source for kind in present for source in StoredFiles.sources([str(root / kind)], kind)]
 
 

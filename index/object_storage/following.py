@@ -42,7 +42,7 @@ class FollowedBucket:
                 threading.Thread(target=self._check_in_background, name="corpus bucket", daemon=True).start()
             return self._newest
 
-    def look(self) -> Publication:
+    def fetch_latest(self) -> Publication:
         """Check for the newest publication and return it. Raises CorpusError if there is none or the check fails."""
         newest = self.log.newest()
         if newest is None:
@@ -57,7 +57,7 @@ class FollowedBucket:
 
     def _check_in_background(self) -> None:
         try:
-            self.look()
+            self.fetch_latest()
         except CorpusError as error:
             if str(error) != self._last_problem:
                 self._last_problem = str(error)
@@ -68,7 +68,8 @@ class FollowedBucket:
 
 
 class BucketOrigin:
-    """Implements `index.corpus_origin.CorpusOrigin` for some parts of a corpus; `parts` is None for all parts."""
+    """Bucket from which corpus versions are downloaded when needed. Implements `index.corpus_origin.CorpusOrigin` for
+    the shards in `parts`; None means the whole corpus."""
 
     def __init__(
         self,
@@ -87,13 +88,13 @@ class BucketOrigin:
         publication = self.bucket.get_newest_known()
         return publication.current.version if publication else self.copy.newest(self._parts)
 
-    def look(self) -> None:
-        self.bucket.look()
+    def check_for_newest(self) -> None:
+        self.bucket.fetch_latest()
 
     def fetch(self, version: str) -> str:
         if not version:
             try:
-                version = self.bucket.look().current.version
+                version = self.bucket.fetch_latest().current.version
             except CorpusError as error:
                 version = self.copy.newest(self._parts)
                 if not version:

@@ -49,7 +49,7 @@ class VersionInventory(Frozen):
         for number in range(len(self.parts)) if parts is None else parts:
             yield from self.parts[number]
 
-    def bytes_of(self, parts: Iterable[int] | None = None) -> int:
+    def total_bytes(self, parts: Iterable[int] | None = None) -> int:
         return sum({file.sha256: file.bytes for file in self.files(parts)}.values())
 
 

@@ -68,7 +68,7 @@ class PublicationLog:
     def add(self, publication: Publication) -> None:
         """Add a publication. Raises PublicationConflict if its number already exists."""
         content = (publication.model_dump_json(indent=1) + "\n").encode()
-        name = _name(publication.number)
+        name = _build_object_name(publication.number)
         try:
             self.storage.create(name, content)
         except FileExistsError:
@@ -91,7 +91,7 @@ class PublicationLog:
     def remove_old(self) -> None:
         """Remove all but the most recent publications."""
         for number in self._numbers()[:-_LISTS_KEPT]:
-            self.storage.remove(_name(number))
+            self.storage.remove(_build_object_name(number))
 
     def inventory(self, version: str) -> VersionInventory:
         """Return a version's inventory. Raises CorpusError if it cannot be read or the version no longer exists."""
@@ -142,7 +142,7 @@ class PublicationLog:
         return sorted(int(name) for name in names if name.isdecimal())
 
     def _read(self, number: int) -> Publication:
-        name = _name(number)
+        name = _build_object_name(number)
         try:
             publication = Publication.model_validate_json(self.storage.read(name))
         except ValidationError:
@@ -177,5 +177,5 @@ def _to_bytes(inventory: VersionInventory) -> bytes:
     return (inventory.model_dump_json(indent=1) + "\n").encode()
 
 
-def _name(number: int) -> str:
+def _build_object_name(number: int) -> str:
     return f"{_FOLDER}/{number:0{_DIGITS}d}.json"

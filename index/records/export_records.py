@@ -65,53 +65,53 @@ def record_of_export(data: Mapping[str, Any]) -> Mapping[str, Any]:
     """Convert a record from a known export to our format; return any other record unchanged. Values that do not fit
     become empty, and the later validation reports what is missing."""
     if {"authors_parsed", "categories"} <= data.keys():
-        return _kaggle_arxiv(data)
+        return _convert_kaggle_arxiv(data)
     if "paperId" in data and "title" in data:
-        return _semantic_scholar(data)
+        return _convert_semantic_scholar(data)
     if "title" in data and (isinstance(data.get("DOI"), str) or {"author", "issued"} <= data.keys()):
-        return _crossref(data)
-    has_parts_of_names = any(isinstance(author, dict) for author in _list(data.get("authors")))
+        return _convert_crossref(data)
+    has_parts_of_names = any(isinstance(author, dict) for author in _as_list(data.get("authors")))
     return data if data.keys() >= _OWN and not has_parts_of_names else convert_generic_record(data)
 
 
-def _kaggle_arxiv(data: Mapping[str, Any]) -> dict[str, Any]:
-    name = str(data.get("id") or "").strip()
-    title, abstract = (" ".join(_text(data.get(field)).split()) for field in ("title", "abstract"))
+def _convert_kaggle_arxiv(data: Mapping[str, Any]) -> dict[str, Any]:
+    raw_id = str(data.get("id") or "").strip()
+    title, abstract = (" ".join(_as_text(data.get(field)).split()) for field in ("title", "abstract"))
     author_names = [
         " ".join(part for part in (*reversed(author[:2]), *author[2:3]) if isinstance(part, str) and part)
-        for author in _list(data.get("authors_parsed"))
+        for author in _as_list(data.get("authors_parsed"))
         if isinstance(author, list)
     ]
-    versions = _list(data.get("versions"))
-    created_text = _text(versions[0].get("created")) if versions and isinstance(versions[0], dict) else ""
+    versions = _as_list(data.get("versions"))
+    created_text = _as_text(versions[0].get("created")) if versions and isinstance(versions[0], dict) else ""
     return {
-        "id": f"arxiv:{parse_arxiv_id(name) or name}" if name else "",
+        "id": f"arxiv:{parse_arxiv_id(raw_id) or raw_id}" if raw_id else "",
         "title": title,
         "abstract": abstract,
         "authors": [strip_tex(author) for author in author_names] or _split_names(data.get("authors")),
-        "publication_date": _mail_date(created_text) or data.get("update_date"),
+        "publication_date": _parse_rfc2822_date(created_text) or data.get("update_date"),
         "venue": data.get("journal-ref"),
-        "url": f"https://arxiv.org/abs/{name}" if parse_arxiv_id(name) else "",
-        "identifiers": {"arxiv": name, "doi": _text(data.get("doi")).split(" ")[0]},
-        "fields": _text(data.get("categories")).split(),
-        "retracted": says_withdrawn(_text(data.get("comments")), abstract),
+        "url": f"https://arxiv.org/abs/{raw_id}" if parse_arxiv_id(raw_id) else "",
+        "identifiers": {"arxiv": raw_id, "doi": _as_text(data.get("doi")).split(" ")[0]},
+        "fields": _as_text(data.get("categories")).split(),
+        "retracted": says_withdrawn(_as_text(data.get("comments")), abstract),
     }
 
 
-def _semantic_scholar(data: Mapping[str, Any]) -> dict[str, Any]:
+def _convert_semantic_scholar(data: Mapping[str, Any]) -> dict[str, Any]:
     external = data.get("externalIds")
     ids: Mapping[str, Any] = external if isinstance(external, dict) else {}
     corpus = ids.get("CorpusId") or data.get("corpusId")
-    names = (author.get("name") for author in _list(data.get("authors")) if isinstance(author, dict))
+    names = (author.get("name") for author in _as_list(data.get("authors")) if isinstance(author, dict))
     return {
-        "id": f"CorpusId:{corpus}" if corpus else _text(data.get("paperId")),
-        "title": strip_markup(_text(data.get("title"))),
-        "abstract": strip_markup(_text(data.get("abstract"))),
+        "id": f"CorpusId:{corpus}" if corpus else _as_text(data.get("paperId")),
+        "title": strip_markup(_as_text(data.get("title"))),
+        "abstract": strip_markup(_as_text(data.get("abstract"))),
         "authors": [name for name in names if isinstance(name, str) and name],
         "year": data.get("year"),
-        "publication_date": data.get("publicationDate") or _year(data.get("year")),
+        "publication_date": data.get("publicationDate") or _parse_year(data.get("year")),
         "venue": data.get("venue"),
-        "url": _text(data.get("url")),
+        "url": _as_text(data.get("url")),
         "citation_count": data.get("citationCount"),
         "identifiers": {
             "s2": data.get("paperId"),
@@ -121,59 +121,61 @@ def _semantic_scholar(data: Mapping[str, Any]) -> dict[str, Any]:
             "pmc": ids.get("PubMedCentral"),
             "acl": ids.get("ACL"),
         },
-        "fields": [field for field in _list(data.get("fieldsOfStudy")) if isinstance(field, str)],
+        "fields": [field for field in _as_list(data.get("fieldsOfStudy")) if isinstance(field, str)],
     }
 
 
-def _crossref(data: Mapping[str, Any]) -> dict[str, Any]:
-    name = find_doi(_text(data.get("DOI")))
+def _convert_crossref(data: Mapping[str, Any]) -> dict[str, Any]:
+    doi = find_doi(_as_text(data.get("DOI")))
     title, subtitle = (strip_markup(_get_first(data.get(field))) for field in ("title", "subtitle"))
     if subtitle and not title.casefold().endswith(subtitle.casefold()):
         title = f"{title}: {subtitle}"
-    date = next((day for field in ("published", "issued", "created") if (day := _date_parts(data.get(field)))), None)
+    date = next(
+        (day for field in ("published", "issued", "created") if (day := _join_date_parts(data.get(field)))), None
+    )
     return {
-        "id": f"doi:{name}" if name else _text(data.get("id")),
+        "id": f"doi:{doi}" if doi else _as_text(data.get("id")),
         "title": title,
-        "abstract": strip_markup(_text(data.get("abstract"))),
-        "authors": [name for author in _list(data.get("author")) if (name := _person(author))],
+        "abstract": strip_markup(_as_text(data.get("abstract"))),
+        "authors": [name for author in _as_list(data.get("author")) if (name := _format_person(author))],
         "publication_date": date,
         "venue": strip_markup(_get_first(data.get("container-title"))),
-        "url": _text(data.get("URL")),
+        "url": _as_text(data.get("URL")),
         "citation_count": data.get("is-referenced-by-count"),
-        "identifiers": {"doi": name, "arxiv": _text(data.get("arxiv"))},
+        "identifiers": {"doi": doi, "arxiv": _as_text(data.get("arxiv"))},
         "retracted": any(
             isinstance(item, dict) and item.get("type") in ("retraction", "withdrawal", "removal")
-            for item in _list(data.get("updated-by"))
+            for item in _as_list(data.get("updated-by"))
         ),
     }
 
 
-def _text(value: Any) -> str:
+def _as_text(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
 def _get_first(value: Any) -> str:
-    return _text(value[0] if isinstance(value, list) and value else value)
+    return _as_text(value[0] if isinstance(value, list) and value else value)
 
 
-def _list(value: Any) -> list[Any]:
+def _as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
 def _split_names(value: Any) -> list[str]:
     """Split a list of names such as `C. Bal\\'azs, E. L. Berger and P. Nadolsky`."""
-    return [name for part in _text(value).split(",") for name in parse_bibtex_names(part)]
+    return [name for part in _as_text(value).split(",") for name in parse_bibtex_names(part)]
 
 
-def _person(author: Any) -> str:
+def _format_person(author: Any) -> str:
     if not isinstance(author, dict):
         return ""
-    family = " ".join(filter(None, (_text(author.get("non-dropping-particle")), _text(author.get("family")))))
-    parts = (_text(author.get("given")), family, _text(author.get("suffix")))
-    return " ".join(filter(None, parts)) or _text(author.get("name")) or _text(author.get("literal"))
+    family = " ".join(filter(None, (_as_text(author.get("non-dropping-particle")), _as_text(author.get("family")))))
+    parts = (_as_text(author.get("given")), family, _as_text(author.get("suffix")))
+    return " ".join(filter(None, parts)) or _as_text(author.get("name")) or _as_text(author.get("literal"))
 
 
-def _date_parts(value: Any) -> str | None:
+def _join_date_parts(value: Any) -> str | None:
     parts = value.get("date-parts") if isinstance(value, dict) else None
     numbers = parts[0] if isinstance(parts, list) and parts and isinstance(parts[0], list) else []
     date_numbers = [int(number) for number in numbers[:3] if isinstance(number, int | str) and str(number).isdigit()]
@@ -182,11 +184,11 @@ def _date_parts(value: Any) -> str | None:
     return "-".join([f"{date_numbers[0]:04}", *(f"{number:02}" for number in date_numbers[1:])])
 
 
-def _year(value: Any) -> str | None:
+def _parse_year(value: Any) -> str | None:
     return str(value) if isinstance(value, int) and 1000 <= value <= 9999 else None
 
 
-def _mail_date(text: str) -> str | None:
+def _parse_rfc2822_date(text: str) -> str | None:
     """Return the day of a date in email format, such as `Mon, 2 Apr 2007 19:18:42 GMT`."""
     try:
         return parsedate_to_datetime(text).astimezone(dt.UTC).date().isoformat()

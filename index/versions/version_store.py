@@ -58,7 +58,7 @@ class VersionStore:
         if not version or not self.version_path(version).is_dir():
             raise CorpusError(
                 f"There is no corpus in {self.directory}.",
-                "Build one: assayer corpus build PATH. For a first look without papers of your own: assayer example.",
+                "Build one: assayer corpus build PATH. To see a report without a corpus of your own: assayer example.",
             )
         return self.version_path(version)
 

@@ -122,8 +122,8 @@ class RefusalPages:
         )
 
     def _get_typed_input(self, request: Request, form: bytes) -> dict[str, str]:
-        """Return the typed input by field title. Input submitted from another site is ignored, because it would appear
-        to be this service's own text."""
+        """Return what the user entered in the form, keyed by field title. A form submitted from another site is
+        ignored, because its text would appear to come from this service."""
         media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if media != _FORM_MEDIA_TYPE or len(form) > _MAX_FORM_BYTES:
             return {}

@@ -26,7 +26,7 @@ _NO_USAGE = {"llm_requests": 0, "prompt_tokens": 0, "completion_tokens": 0, "cos
 
 
 def copy_for_duplicate(outcome: OutcomeT, item: int, name: str) -> OutcomeT:
-    """Return a copy of the outcome for a later item with the same text, at no further cost."""
+    """Return a copy of an outcome for a later item with the same text. The copy has no cost and no token usage."""
     changed_fields: dict[str, Any] = {"item": item, "id": name, "duplicate_of": outcome.item, "seconds": 0.0}
     if isinstance(outcome, PaidOutcome):
         changed_fields |= _NO_USAGE

@@ -39,7 +39,7 @@ def parse_papers(references: str) -> tuple[list[ReviewerPaper], list[str]]:
         unrecognised_entries = [work.raw[:80] for work, _ in works if len(work.title) < _MIN_TITLE_CHARS]
     else:
         works = [(entry.work, entry.abstract) for entry in bibliography.entries]
-        unrecognised_entries = list(bibliography.unread)
+        unrecognised_entries = list(bibliography.unparsed_entries)
     return [
         _build_paper(work, abstract) for work, abstract in works if len(work.title) >= _MIN_TITLE_CHARS
     ], unrecognised_entries

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
 from cluster.clock import SystemClock
-from cluster.mail import mail_deliverer
+from cluster.mail import build_mail_deliverer
 from tests.contract.api.service import Service
 from tests.contract.mail_sending_process import mailing
 
@@ -14,7 +14,7 @@ from tests.contract.mail_sending_process import mailing
 @asynccontextmanager
 async def sending(service: Service, port: int, **changes: object) -> AsyncIterator[asyncio.Task[None]]:
     """Send the mails of a service in a task of this process."""
-    deliverer = mail_deliverer(mailing(port, **changes), service.services.mails, SystemClock())
+    deliverer = build_mail_deliverer(mailing(port, **changes), service.services.mails, SystemClock())
     assert deliverer is not None
     task = asyncio.create_task(deliverer.run())
     try:

@@ -11,7 +11,7 @@ import sys
 from pydantic import SecretStr
 
 from cluster.clock import SystemClock
-from cluster.mail import mail_deliverer, mail_outbox
+from cluster.mail import build_mail_deliverer, build_mail_outbox
 from cluster.settings import MailSettings, Settings
 from orchestrator.settings import AccessSettings
 from orchestrator.store import Database, DatabaseSettings
@@ -28,7 +28,7 @@ def mailing(port: int, **changes: object) -> Settings:
 async def send(url: str, port: int) -> None:
     settings = mailing(port)
     async with Database(DatabaseSettings(url=SecretStr(url))) as database:
-        deliverer = mail_deliverer(settings, mail_outbox(settings, database), SystemClock())
+        deliverer = build_mail_deliverer(settings, build_mail_outbox(settings, database), SystemClock())
         assert deliverer is not None
         print("ready", flush=True)
         await asyncio.to_thread(sys.stdin.readline)

@@ -340,7 +340,7 @@ async def test_sharded_pull_on_nearly_full_disk_succeeds_by_freeing_space(
     for number in (40, 41):
         versions.append(await builder.release_update(number))
         if number == 40:
-            origin.bucket.look()
+            origin.bucket.fetch_latest()
             origin.fetch("")
     usage, asked = shutil.disk_usage(tmp_path), 0
 
@@ -351,7 +351,7 @@ async def test_sharded_pull_on_nearly_full_disk_succeeds_by_freeing_space(
         return usage._replace(free=1000 if asked % 2 else usage.free)
 
     monkeypatch.setattr(shutil, "disk_usage", nearly_full)
-    origin.bucket.look()
+    origin.bucket.fetch_latest()
     assert origin.fetch("") == versions[-1]
     assert asked > 2, "room was made more than once"
     assert await answers(origin.copy.directory, versions[-1]) == await answers(builder.directory, versions[-1])

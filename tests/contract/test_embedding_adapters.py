@@ -69,8 +69,8 @@ def test_an_adapted_model_has_its_own_name_and_the_dimensions_of_its_base(
 @pytest.mark.parametrize(
     ("otherwise", "why"),
     [
-        ({"is_parallel": True}, "not a plain bottleneck"),
-        ({"scaling": "learned"}, "not a plain bottleneck"),
+        ({"is_parallel": True}, "not a sequential bottleneck adapter"),
+        ({"scaling": "learned"}, "not a sequential bottleneck adapter"),
         ({"non_linearity": "wavy"}, "'wavy' is not supported"),
     ],
 )

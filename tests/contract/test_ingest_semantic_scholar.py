@@ -131,7 +131,7 @@ async def test_diff_on_files_of_an_unknown_release_is_rejected(
     (tmp_path / "files" / "papers" / "part.jsonl").write_text('{"corpusid": 1, "title": "T"}\n')
     for release in releases:
         await ingest_s2_files(str(tmp_path / "to"), str(tmp_path / "files"), release, settings(services), ignore)
-    with pytest.raises(InputError, match="Unknown release for the files"):
+    with pytest.raises(InputError, match="No release is recorded for the files"):
         await _ingest(tmp_path / "to", settings(services))
 
 

@@ -97,7 +97,7 @@ def test_bibtex_field_is_read_as_authors_write_it(entry: str, fields: dict[str, 
     read = read_bibtex(f"{entry}\n@misc{{next, title={{Next}}}}")
     first, second = read.fields.values()
     assert {name: value for name, value in first.items() if name != "entrytype"} == fields
-    assert (second["title"], read.unread) == ("Next", ())
+    assert (second["title"], read.unparsed_entries) == ("Next", ())
 
 
 @pytest.mark.parametrize(
@@ -105,4 +105,4 @@ def test_bibtex_field_is_read_as_authors_write_it(entry: str, fields: dict[str, 
 )
 def test_bibtex_entry_that_is_not_closed_is_reported_and_costs_no_other(entry: str) -> None:
     read = read_bibtex(f"{entry}\n\n@misc{{next, title={{Next}}}}")
-    assert (list(read.works), read.unread) == (["next"], (entry,))
+    assert (list(read.works), read.unparsed_entries) == (["next"], (entry,))

@@ -66,7 +66,7 @@ def test_bibliography_format_is_detected_from_content(name: str) -> None:
 def test_broken_bibtex_entry_is_reported_and_others_are_read() -> None:
     read = read_bibliography(BIBTEX, "library.bib")
     assert [entry.key for entry in read.entries] == ["rab86", "mal97"]
-    assert [entry[:15] for entry in read.unread] == ["@article{broken"]
+    assert [entry[:15] for entry in read.unparsed_entries] == ["@article{broken"]
     assert read.entries[0].work.authors == ("Lavanya Rabindra", "CERN and Friends")
     assert read.entries[1].work.arxiv == "hep-th/9711299"
 

@@ -8,7 +8,7 @@ from assayer.models import Dropped, EvaluationId
 from assayer.run.accounting import Started, measure_usage, sum_costs
 from assayer.run.no_progress import NoProgress
 from assayer.run.run import Run
-from cluster.cli.curation_output import show_work
+from cluster.cli.curation_output import show_curation_summary
 from cluster.clock import SystemClock
 from cluster.curator import CurationWork
 
@@ -28,5 +28,5 @@ def test_cost_of_unusable_answers_is_shown(
     run.budget.charge(charged, 900)
     dropped = (Dropped(item_kind="scores of an idea", count=2, reason="the LLM gave no valid answer"),)
     used = measure_usage(run, started)
-    show_work(CurationWork([], dropped, used, 0, 0, sum_costs(()), (), ()), tmp_path)
+    show_curation_summary(CurationWork([], dropped, used, 0, 0, sum_costs(()), (), ()), tmp_path)
     assert words in " ".join(capsys.readouterr().out.split())

@@ -79,6 +79,7 @@ def test_semantic_scholar_api_paper_is_read(tmp_path: Path) -> None:
 def test_crossref_api_work_is_read(tmp_path: Path) -> None:
     found = record(CROSSREF, tmp_path)
     assert (found.id, found.title, found.abstract) == ("doi:10.9999/yy", "Scores of plans: A study", ABSTRACT)
+    assert found.identifiers.doi == "10.9999/yy"
     assert found.authors == ("Ada Verne", "The Group")
     assert found.venue == "J Inv & Plans"
     assert str(found.publication_date) == "2021-12-31"

@@ -50,7 +50,7 @@ def test_reloaded_regression_matches_scikit_learn_predictions() -> None:
 def test_a_model_file_with_missing_numbers_is_refused() -> None:
     damaged = fit_words(TEXTS, LABELS, 3).model_dump()
     damaged["rarity"] = damaged["rarity"][1:]
-    with pytest.raises(ValidationError, match="one coefficient for each outcome"):
+    with pytest.raises(ValidationError, match="one coefficient per pair of outcome"):
         FittedLogistic.model_validate(damaged)
 
 

@@ -9,7 +9,7 @@ from assayer.models import Document, Idea
 from assayer.reference_lists.entry_parser import parse_references
 from assayer.reference_lists.list_end import find_end_of_entries
 from assayer.reference_lists.list_titles import list_title
-from assayer.reference_lists.page_lines import join_pages, mask_page_lines
+from assayer.reference_lists.page_lines import join_across_page_breaks, mask_page_lines
 from assayer.reference_lists.telling_title import is_title_told
 from workers.documents.pdf_layout import detect_layout
 from workers.documents.pdf_lines import PdfLine, TextStyle
@@ -201,7 +201,7 @@ def test_masked_text_keeps_its_offsets() -> None:
     text = "One line.\n\n12\n\nA second\nline.\n\n" + "Words.\n" * 9 + "\n13\n\nA third line."
     masked = mask_page_lines(text)
     assert len(masked) == len(text)
-    assert "12" not in join_pages(masked)
+    assert "12" not in join_across_page_breaks(masked)
 
 
 NAMES_OF_MANY = ", ".join(f"{name}, {letter}." for letter in "ABCDEFGHKLMNPRST" for name in ("Lee", "Chen", "Díaz"))

@@ -260,7 +260,8 @@ def _read_with_bibliography(text: str, path: Path) -> Document:
             continue
         works += [entry.work for entry in read.entries if not entry.key or f"@{entry.key}" in text]
         left_out += [
-            UnreadPart(part=f"the entry {entry!r}", reason=f"it is malformed in {name}") for entry in read.unread
+            UnreadPart(part=f"the entry {entry!r}", reason=f"it is malformed in {name}")
+            for entry in read.unparsed_entries
         ]
     reader: ReferencesReader = "bibtex" if works else "text"
     return Document(references=tuple(works), references_reader=reader, left_out=tuple(left_out))

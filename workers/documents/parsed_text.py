@@ -68,7 +68,8 @@ class ParsedText(Frozen):
         )
 
     def _with_notes(self) -> list[tuple[int, str]]:
-        """Return the paragraphs with each note after the paragraph that refers to it; all other notes come last."""
+        """Return the paragraphs with each note after the first paragraph that refers to it. Notes to which no paragraph
+        refers come last."""
         unplaced_notes = dict(self.notes)
         paragraphs: list[tuple[int, str]] = []
         for level, text in self.paragraphs:

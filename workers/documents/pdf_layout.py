@@ -32,6 +32,8 @@ _CAPTION = re.compile(
 _MAX_LINES = 25
 _MAX_TABLE_LINES = 4
 """Maximum lines of a table caption; later lines in the same size belong to the table itself."""
+_MIN_SIZE_CHANGE = 0.4
+"""Minimum difference in points at which two sizes of type count as different."""
 
 
 _ENTRY_NUMBER = re.compile(r"\[\d{1,3}\] ")
@@ -43,26 +45,27 @@ def remove_captions(lines: Sequence[PdfLine], body: TextStyle) -> list[PdfLine]:
     remaining: list[PdfLine] = []
     place = 0
     while place < len(lines):
-        length = _caption_length(lines, place, body)
+        length = _measure_caption(lines, place, body)
         remaining += () if length else lines[place : place + 1]
         place += length or 1
     return remaining
 
 
-def _caption_length(lines: Sequence[PdfLine], place: int, body: TextStyle) -> int:
-    """Return the number of lines of the caption at `place`; 0 if there is none. A caption ends where the size changes;
+def _measure_caption(lines: Sequence[PdfLine], place: int, body: TextStyle) -> int:
+    """Return the number of lines of the caption at `place`; 0 if there is none. A caption ends where the size
+    changes or a new page begins;
     a table caption also ends with a sentence."""
     first_line = lines[place]
     match = _CAPTION.match(first_line.text)
-    if match is None or abs(first_line.style.size - body.size) < 0.4:
+    if match is None or abs(first_line.style.size - body.size) < _MIN_SIZE_CHANGE:
         return 0
     if match["mark"] != ":" and match["text"] and not match["text"].isupper():
         return 0
     max_length = _MAX_LINES if match["figure"] else _MAX_TABLE_LINES
     for length, line in enumerate(lines[place + 1 : place + max_length], 1):
         is_complete = not match["figure"] and lines[place + length - 1].text.endswith(".")
-        has_new_style = line.page != first_line.page or abs(line.style.size - first_line.style.size) >= 0.4
-        if is_complete or has_new_style or _CAPTION.match(line.text) or _ENTRY_NUMBER.match(line.text):
+        leaves_block = line.page != first_line.page or abs(line.style.size - first_line.style.size) >= _MIN_SIZE_CHANGE
+        if is_complete or leaves_block or _CAPTION.match(line.text) or _ENTRY_NUMBER.match(line.text):
             return length
     return min(max_length, len(lines) - place)
 

@@ -107,15 +107,15 @@ class BgeM3Model(PaddedModel):
                 pooling_method=_POOLING[self._profile.pooling or "cls"],
             )
 
-        flag = load_model(settings.model, _SETTING, make)
-        tokenizer, model = flag.tokenizer, flag.model
-        flag.model = None  # otherwise, its destructor would move the model to the CPU
+        wrapper = load_model(settings.model, _SETTING, make)
+        tokenizer, model = wrapper.tokenizer, wrapper.model
+        wrapper.model = None  # otherwise, its destructor would move the model to the CPU
         special = (tokenizer.cls_token_id, tokenizer.eos_token_id, tokenizer.pad_token_id, tokenizer.unk_token_id)
         self._unweighed_tokens = np.array([item for item in special if item is not None], np.int32)
-        readable = model.config.max_position_embeddings - 2  # position numbers begin after that of the padding
-        limits = (self._profile.max_tokens, tokenizer.model_max_length, readable)
-        tokens = _GPU_TOKENS if device == "cuda" else _CPU_TOKENS
-        self._batch_shapes = BatchShapes(_WIDTH_STEP, min(limit for limit in limits if limit), tokens)
+        max_positions = model.config.max_position_embeddings - 2  # position numbers begin after that of the padding
+        limits = (self._profile.max_tokens, tokenizer.model_max_length, max_positions)
+        max_pass_tokens = _GPU_TOKENS if device == "cuda" else _CPU_TOKENS
+        self._batch_shapes = BatchShapes(_WIDTH_STEP, min(limit for limit in limits if limit), max_pass_tokens)
         self._device, self._tokenizer = device, tokenizer
         self._model = model.to(device).eval()
 

@@ -57,7 +57,7 @@ def apply_adapter(model: Any, adapter: str) -> None:
     adapter_config = json.loads(Path(str(cached_file(adapter, "adapter_config.json"))).read_bytes())
     config = adapter_config.get("config")
     if not isinstance(config, dict) or any(config.get(key, usual) != usual for key, usual in _KIND.items()):
-        raise _build_unreadable_error(adapter, "it is not a plain bottleneck after each layer")
+        raise _build_unreadable_error(adapter, "it is not a sequential bottleneck adapter without extensions")
     if config.get("non_linearity") not in ACT2FN:
         raise _build_unreadable_error(adapter, f"its activation {config.get('non_linearity')!r} is not supported")
     weights = torch.load(str(cached_file(adapter, "pytorch_adapter.bin")), map_location="cpu", weights_only=True)

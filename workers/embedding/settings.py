@@ -56,8 +56,9 @@ class EmbedderSettings(Frozen):
 
     @property
     def name(self) -> str:
-        """Return the model's name, followed by the settings that change its vectors and differ from its profile. The
-        precision is not included, because its effect on vectors is too small to change rankings."""
+        """Return a name for the model and its settings: the model's name, followed by each setting that changes its
+        vectors and differs from its profile. The precision is left out, because its effect on vectors is too small to
+        change rankings."""
         labels = ("pooling", "query", "passage", "tokens")
         values = zip(labels, self._overrides, find_profile(self.model), strict=True)
         return self.model + "".join(

@@ -49,8 +49,8 @@ class AcquisitionResult(NamedTuple):
 
     @property
     def reason(self) -> str:
-        """Return why no paper was obtained: the reason for stopping early, or the failure of the attempt that got
-        furthest."""
+        """Return why no paper was obtained: why the attempts stopped early or, if they did not, the error of the
+        attempt that came closest to a readable paper."""
         if self.given_up:
             return self.given_up
         errors = [attempt.error for attempt in self.attempts if attempt.error is not None]

@@ -135,7 +135,7 @@ def paper_of_tei(root: etree._Element, source: str) -> ParsedPaper:
 def read_tei(tei: bytes, source: str) -> etree._Element:
     """Return the root element. Raises Unreadable if the data is not TEI, is too large or declares entities."""
     if len(tei) > MAX_TEI_BYTES:
-        raise Unreadable(f"{source} has more than {MAX_TEI_BYTES / 1e6:g} MB.", "", "too_large")
+        raise Unreadable(f"{source} is larger than {MAX_TEI_BYTES / 1e6:g} MB.", "", "too_large")
     # Always parsed as UTF-8, so that no other encoding can hide a declaration from this check.
     if _TYPED.search(tei):
         raise Unreadable(f"{source} declares a document type or entities, so it is not from GROBID.", "", "markup")

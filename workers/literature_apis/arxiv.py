@@ -171,7 +171,7 @@ def read_page(body: bytes, start: int) -> ArxivPage:
 
 
 MAX_XML_BYTES = 16 * 2**20
-_BASE_URL_HINT = "Check that its base URL is that of the API; if it is, the API has changed."
+_BASE_URL_HINT = "Check its base URL. If that is correct, the API may have changed: update assayer or report the error."
 
 
 def _parse_xml(body: bytes) -> etree._Element:

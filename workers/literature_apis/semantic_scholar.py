@@ -202,7 +202,7 @@ def _read_batch(response: SourceResponse, size: int) -> tuple[SemanticScholarPap
         raise build_malformed_error(
             SOURCE,
             f"{SOURCE} returned {len(records)} records for a batch of {size} ids.",
-            "If it happens again, the API has changed.",
+            "Try again later. If the error persists, the API may have changed: update assayer or report the error.",
         )
     return records
 

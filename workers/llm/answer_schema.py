@@ -184,7 +184,8 @@ def _references(node: object) -> set[str]:
 def make_strict(schema: dict[str, Any]) -> dict[str, Any]:
     """Return the schema with every object closed and every property required.
 
-    Raises ValueError, which names the location, if strict mode cannot express the schema: open objects and mappings."""
+    Raises ValueError, which names the location, if the schema contains an object with arbitrary keys (a mapping or an
+    open object), because strict mode does not allow them."""
     return _make_node_strict(schema, schema, "$", ())
 
 

@@ -90,7 +90,7 @@ def props_window(props: object) -> dict[str, int]:
 
 
 class FittedQuestion(NamedTuple, Generic[In]):
-    """Question that was cut to fit a context window."""
+    """Question, shortened if necessary to fit a context window."""
 
     data: In
     messages: tuple[Message, ...]

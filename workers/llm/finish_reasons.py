@@ -32,7 +32,7 @@ class Finish(NamedTuple):
 
 
 def read_finish(stated: object) -> Finish:
-    """Return the meaning of a finish reason. An endpoint that states none has finished the answer."""
+    """Return the meaning of the finish reason in a response. If the response has none, the answer is complete."""
     if stated is None or stated == "stop":
         return Finish("stop", "")
     if isinstance(stated, dict):

@@ -42,7 +42,7 @@ class _RequestWaiter(Waiter[SourceResponse]):
 
 
 class _Line:
-    """One request's position in the queue, on behalf of all callers that wait for it. Implements
+    """Position of one request in a source's queue, shared by all callers that wait for the response. Implements
     `source_retries.Line`."""
 
     def __init__(self, flight: InFlight[_RequestWaiter], client: SourceClient, source: str, clock: Clock) -> None:

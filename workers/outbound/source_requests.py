@@ -130,7 +130,7 @@ def parse_json(response: SourceResponse, model: type[S], source: str) -> S:
         place = ".".join(str(part) for part in first_error["loc"])
         raise SourceMalformed(
             f"The response from {source} cannot be parsed{f' at {place}' if place else ''}: {first_error['msg']}.",
-            "Check that its base URL is that of the API; if it is, the API has changed.",
+            "Check its base URL. If that is correct, the API may have changed: update assayer or report the error.",
         ) from None
 
 

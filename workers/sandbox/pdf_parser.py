@@ -90,7 +90,7 @@ def read_lines(page: Any, hidden: Mapping[int, PdfHiding]) -> Iterator[tuple[str
         elif unit in LINE_HYPHEN:
             units.append(SOFT_HYPHEN)
         elif unit:
-            units += marker.units(index, unit)
+            units += marker.encode_unit(index, unit)
             if not chr(unit).isspace():
                 visible.append(index)
     yield decode_units(units + marker.end()), visible

@@ -25,24 +25,25 @@ class ScriptMarker:
 
     def __init__(self, page: Any) -> None:
         self._page = page
-        self._base = -1
+        self._base_index = -1
         """Index of the last letter on the line; negative if there is none."""
-        self._last = -1
+        self._last_index = -1
         """Index of the last character on the line, also of a script; negative if there is none."""
-        self._script: Script = ""
+        self._script_position: Script = ""
         self._after_space = False
         self._count = page.count_chars()
 
-    def units(self, index: int, unit: int) -> list[int]:
-        """Return the code units to add for a character: its own, and the marks before it."""
-        is_candidate = self._base >= 0 and unit in _NUMBERS and not self._after_space
-        script = self._script_of(index, is_sign=unit in _SIGNS) if is_candidate else ""
-        marks = [ord(_MARKS[script])] if script != self._script else []
+    def encode_unit(self, index: int, unit: int) -> list[int]:
+        """Add a character to the line, and return the code units to write: its own, after a mark if a superscript or
+        subscript begins or ends."""
+        is_candidate = self._base_index >= 0 and unit in _NUMBERS and not self._after_space
+        script_position = self._find_script_position(index, is_sign=unit in _SIGNS) if is_candidate else ""
+        marks = [ord(_MARKS[script_position])] if script_position != self._script_position else []
         self._after_space = chr(unit).isspace()
         if not self._after_space:
-            self._last = index
-            self._base = self._base if script else index
-        self._script = script
+            self._last_index = index
+            self._base_index = self._base_index if script_position else index
+        self._script_position = script_position
         return [*marks, unit]
 
     def continues_line(self, index: int) -> bool:
@@ -51,25 +52,25 @@ class ScriptMarker:
         following = index + 1
         while following < self._count and pdfium.FPDFText_GetUnicode(self._page, following) in (0x0A, 0x0D):
             following += 1
-        if self._last < 0 or following >= self._count:
+        if self._last_index < 0 or following >= self._count:
             return False
-        height, baseline = self._measure(self._base)
-        before, after = self._box(self._last), self._box(following)
+        height, baseline = self._measure(self._base_index)
+        before, after = self._box(self._last_index), self._box(following)
         shift = abs(self._measure(following)[1] - baseline)
-        is_script = self._script != "" or after.top - after.bottom <= _MAX_HEIGHT * height
+        is_script = self._script_position != "" or after.top - after.bottom <= _MAX_HEIGHT * height
         gap = after.left - before.right
         return is_script and shift < _MAX_SHIFT * height and -_MAX_OVERLAP * height < gap < _MAX_GAP * height
 
     def end(self) -> list[int]:
         """Return the code units to add at the end of the line, and begin another."""
-        marks = [ord(ON_LINE)] if self._script else []
-        self._base = self._last = -1
-        self._script, self._after_space = "", False
+        marks = [ord(ON_LINE)] if self._script_position else []
+        self._base_index = self._last_index = -1
+        self._script_position, self._after_space = "", False
         return marks
 
-    def _script_of(self, index: int, *, is_sign: bool) -> Script:
+    def _find_script_position(self, index: int, *, is_sign: bool) -> Script:
         """Return the script of a character. The height of a sign's font says nothing about its size."""
-        base_height, base_line = self._measure(self._base)
+        base_height, base_line = self._measure(self._base_index)
         height, baseline = self._measure(index)
         if base_height <= 0 or (height > _MAX_HEIGHT * base_height and not is_sign):
             return ""

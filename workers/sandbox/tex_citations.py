@@ -38,13 +38,13 @@ class TexCitations:
         """Read the works. `bibtex` are the contents of `.bib` files; `lists` are those of `.bbl` files and the
         document's source."""
         self.works: dict[str, CitedWork] = {}
-        self.unread: list[str] = []
+        self.unparsed_entries: list[str] = []
         self._numbers: dict[str, int] = {}
         self._labels: dict[str, str] = {}
         for text in bibtex:
             entries = read_bibtex(text)
             self.works.update((key, work) for key, work in entries.works.items() if key not in self.works)
-            self.unread += entries.unread
+            self.unparsed_entries += entries.unparsed_entries
         for text in lists:
             self._take_list(text)
 

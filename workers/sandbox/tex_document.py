@@ -168,5 +168,5 @@ def _describe_missing(missing: list[str], citations: TexCitations, printed: int)
     if unknown := citations.unknown_keys(printed):
         examples = ", ".join(unknown[:_NAMED]) + (" …" if len(unknown) > _NAMED else "")
         left_out.append((f"{len(unknown)} of the cited works ({examples})", "no bibliography has an entry for them"))
-    left_out += [(f"the entry {entry!r}", "it is not valid BibTeX") for entry in citations.unread]
+    left_out += [(f"the entry {entry!r}", "it is not valid BibTeX") for entry in citations.unparsed_entries]
     return left_out

@@ -56,7 +56,7 @@ class PageReader:
             return _build_text_page(download, body)
         async with self._parsers:
             article = await self._parse(body, download)
-        return _web_page(article, download)
+        return _build_web_page(article, download)
 
     async def _parse(self, page: bytes, download: Download) -> _Article:
         options = {
@@ -102,7 +102,7 @@ def _decode(body: bytes, charset: str) -> str:
         return body.decode("utf-8", "replace")
 
 
-def _web_page(article: _Article, download: Download) -> WebPage:
+def _build_web_page(article: _Article, download: Download) -> WebPage:
     text, flags = sanitise(article.text)
     return WebPage(
         url=download.url,

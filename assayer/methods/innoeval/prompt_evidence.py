@@ -23,7 +23,7 @@ def clean_text(text: str, paper: Paper, run: Run, limit: int) -> str:
     """Return up to `limit` sanitised characters of a text; the middle of a longer text is left out. The journal records
     papers whose text contains instructions."""
     text, flags = sanitise(text[: limit * 4])
-    run.journal.check_for_suspicion(paper, flags)
+    run.journal.record_if_suspicious(paper, flags)
     return shorten_middle(text.strip(), limit)
 
 

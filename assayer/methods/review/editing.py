@@ -64,7 +64,7 @@ _Edited: TypeAlias = EditedFinding | FurtherPoint
 
 @dataclass(frozen=True)
 class Passages:
-    """Passages keyed by label, with the results of the support check."""
+    """Passages keyed by label. The quote of each holds the result of its support check."""
 
     by_label: dict[str, ReadPassage]
 

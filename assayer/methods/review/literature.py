@@ -221,7 +221,7 @@ async def _shortlist_papers(
     )
     papers = works[len(named_papers) :]
     for paper in works:
-        journal.check_for_suspicion(paper)
+        journal.record_if_suspicious(paper)
     if not papers or limit == 0:
         return named_papers
     if context.options.looked_at <= context.options.opened:

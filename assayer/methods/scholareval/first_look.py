@@ -32,7 +32,7 @@ async def shortlist_by_title(
     journal.record_dropped(_NOUNS[purpose], "another record of the same work", len(papers) - len(works))
     papers = works
     for paper in papers:
-        journal.check_for_suspicion(paper)
+        journal.record_if_suspicious(paper)
     question = FirstLookQuestion(
         purpose=purpose,
         parts=parts,

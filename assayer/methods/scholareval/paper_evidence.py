@@ -35,7 +35,7 @@ def build_evidence(
             _list_text_blocks(paper, matched_passages, full_text, whole_abstracts), limit_chars * 2
         )
         text = _truncate(text, limit_chars)
-        run.journal.check_for_suspicion(paper, (*flags, *(full_text.flags if full_text else ())))
+        run.journal.record_if_suspicious(paper, (*flags, *(full_text.flags if full_text else ())))
         run.journal.read.add(paper.id)
         has_passages = any(item.section not in ("title", "abstract") for item in matched_passages)
         has_more = full_text is not None or has_passages

@@ -61,7 +61,7 @@ async def _match_nodes(
     same_node_by_number: dict[int, NodeKey] = {}
     for row, node in enumerate(added_nodes):
         candidates = [
-            (float(cosines[row, place]), -place) for place, item in enumerate(known_nodes) if item.kind == node.kind
+            (float(cosines[row, column]), -column) for column, item in enumerate(known_nodes) if item.kind == node.kind
         ]
         best = max(candidates, default=(-1.0, 0))
         if best[0] >= min_similarity:

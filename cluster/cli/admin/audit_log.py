@@ -13,7 +13,7 @@ from assayer.errors import InputError
 from cluster.cli.batch.service_client import service
 from cluster.cli.options import WithJson
 from cluster.cli.terminal import Outcome, print_remark
-from cluster.whole_files import open_whole_file
+from cluster.whole_files import open_atomic
 
 if TYPE_CHECKING:
     from orchestrator.access.audit_chain import AuditEntry, AuditExport, AuditHead
@@ -40,7 +40,7 @@ def export(
     from orchestrator.access.audit_chain import AuditExport
 
     count = 0
-    with service() as client, open_whole_file(to) as file:
+    with service() as client, open_atomic(to) as file:
         after: str | None = "0"
         while after is not None:
             page = client.audit_log.list(after=int(after), limit=_PAGE)

@@ -21,7 +21,7 @@ def describe_standing(state: str) -> str:
 
 
 def score_in_words(scores: "EvaluationScores") -> str:
-    """Put a score into words: `63 of 100, low certainty`."""
+    """Describe a score in words, such as `63 of 100, low certainty`."""
     if scores.score is None:
         return "none"
     certainty = f", {scores.certainty} certainty" if scores.certainty else ""

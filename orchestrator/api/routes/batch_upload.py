@@ -69,7 +69,7 @@ class BatchBody:
     uploads: UploadLimitDependency
 
     async def read(self, query: RowsQuery, first_row: int) -> BatchIntake:
-        """Parse the rows without storing them. `first_row` is the first row's number. Raises HttpProblem if the body or
+        """Parse the rows without storing them. They are numbered from `first_row`. Raises HttpProblem if the body or
         the query is invalid."""
         services = self.context.services
         if method_problem := services.options.find_method_problem(query.method):

@@ -45,7 +45,7 @@ async def get_applicant(id: PathId, context: CallReader) -> Applicant:
 
 @router.put("/v1/evaluations/{id}/applicant")
 async def change_applicant(id: PathId, body: ApplicantBody, context: CallManager) -> Applicant:
-    """Store a proposal's applicant. The columns of the proposal's spreadsheet row are unchanged."""
+    """Set a proposal's applicant. The columns of the proposal's spreadsheet row are unchanged."""
     if not await context.services.applicants.change(context.tenant, JobId(id), body, context.by):
         raise build_missing_problem("evaluation", id)
     return await get_applicant(id, context)

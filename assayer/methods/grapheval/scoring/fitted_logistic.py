@@ -54,7 +54,7 @@ class FittedLogistic(Frozen):
             or len(self.rarity) != len(self.terms)
             or any(not 0 <= row < self.classes for row in self.present)
         ):
-            raise ValueError("a fitted logistic regression needs one coefficient for each outcome and feature")
+            raise ValueError("a fitted logistic regression needs one coefficient per pair of outcome and feature")
         return self
 
     def score_texts(self, texts: Sequence[str]) -> Floats:

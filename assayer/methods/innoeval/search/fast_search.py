@@ -67,30 +67,32 @@ class FastSearch:
         }
         return tuple(kind for kind in SOURCE_KINDS if is_available[kind])
 
-    def get_window(self, side: CutoffSide) -> Window:
+    def get_window(self, cutoff_side: CutoffSide) -> Window:
         """Return the date window on this side of the cutoff, or an unlimited one without a cutoff."""
         cutoff = self._run.cutoff
-        if side == "before" or cutoff is None:
+        if cutoff_side == "before" or cutoff is None:
             return Window.until(cutoff)
         return Window.later_than(cutoff)
 
     async def search(
-        self, queries: Sequence[SourceQuery], side: CutoffSide = "before"
+        self, queries: Sequence[SourceQuery], cutoff_side: CutoffSide = "before"
     ) -> dict[SourceQuery, list[SearchCandidate]]:
         """Search for every query; results are best first. Raises LiteratureError if the corpus fails. If a query for
         web, code or data fails, the journal records it, and the query is missing from the result."""
         papers = [query for query in queries if query.kind == "literature"]
         other_queries = [query for query in queries if query.kind != "literature"]
-        answers = await gather_all([self._search_papers(papers, side), self._search_beyond_papers(other_queries, side)])
+        answers = await gather_all(
+            [self._search_papers(papers, cutoff_side), self._search_beyond_papers(other_queries, cutoff_side)]
+        )
         return {query: candidates for answer in answers for query, candidates in answer.items()}
 
     async def _search_papers(
-        self, queries: Sequence[SourceQuery], side: CutoffSide
+        self, queries: Sequence[SourceQuery], cutoff_side: CutoffSide
     ) -> dict[SourceQuery, list[SearchCandidate]]:
         if not queries:
             return {}
         texts = [query.text for query in queries]
-        if side == "before":
+        if cutoff_side == "before":
             answers = await self._library.search(texts, self._options.hits)
         else:
             answers = await self._library.search_after_cutoff(texts, self._options.hits)
@@ -100,10 +102,10 @@ class FastSearch:
         }
 
     async def _search_beyond_papers(
-        self, queries: Sequence[SourceQuery], side: CutoffSide
+        self, queries: Sequence[SourceQuery], cutoff_side: CutoffSide
     ) -> dict[SourceQuery, list[SearchCandidate]]:
         places = [_Place(query, source) for query in queries for source in self._list_sources(query.kind)]
-        outcomes = await gather_settled(places, lambda place: self._search_place(place, side))
+        outcomes = await gather_settled(places, lambda place: self._search_place(place, cutoff_side))
         self._run.keep_successes(outcomes, "query for web, code or data")
         candidates_by_query: dict[SourceQuery, list[SearchCandidate]] = {}
         for (query, source), outcome in zip(places, outcomes, strict=True):
@@ -112,13 +114,15 @@ class FastSearch:
             else:
                 self._run.journal.record_use(source, _OPERATIONS[query.kind], results=len(outcome))
                 candidates_by_query.setdefault(query, []).extend(outcome)
-        return {query: self._keep_admitted(candidates, side) for query, candidates in candidates_by_query.items()}
+        return {
+            query: self._keep_admitted(candidates, cutoff_side) for query, candidates in candidates_by_query.items()
+        }
 
     def _list_sources(self, kind: EvidenceKind) -> tuple[str, ...]:
         return {"web": ("web",), "code": ("github",), "data": tuple(self._datasets)}.get(kind, ())
 
-    async def _search_place(self, place: _Place, side: CutoffSide) -> list[SearchCandidate]:
-        query, window = place.query, self.get_window(side)
+    async def _search_place(self, place: _Place, cutoff_side: CutoffSide) -> list[SearchCandidate]:
+        query, window = place.query, self.get_window(cutoff_side)
         if query.kind == "web" and self._web is not None:
             (pages,) = await self._web.search([query.text], self._options.pages, window)
             return [SearchCandidate(_build_page_record(page), "web", "") for page in pages]
@@ -140,27 +144,27 @@ class FastSearch:
             ]
         return []
 
-    def _keep_admitted(self, candidates: Iterable[SearchCandidate], side: CutoffSide) -> list[SearchCandidate]:
+    def _keep_admitted(self, candidates: Iterable[SearchCandidate], cutoff_side: CutoffSide) -> list[SearchCandidate]:
         admitted_candidates = []
         for item in candidates:
-            key = item.paper.id, side
+            key = item.paper.id, cutoff_side
             if key not in self._is_admitted:
-                self._is_admitted[key] = self.admits(item.paper, side)
+                self._is_admitted[key] = self.admits(item.paper, cutoff_side)
             if self._is_admitted[key]:
-                admitted_candidates.append(self._remove_later_details(item, side))
+                admitted_candidates.append(self._remove_later_details(item, cutoff_side))
         return admitted_candidates
 
-    def _remove_later_details(self, search_candidate: SearchCandidate, side: CutoffSide) -> SearchCandidate:
+    def _remove_later_details(self, search_candidate: SearchCandidate, cutoff_side: CutoffSide) -> SearchCandidate:
         """Return the candidate as it was at the cutoff. A repository loses its description and topics, which reflect
         its current state; its files are later read as of the cutoff."""
-        if search_candidate.kind != "code" or side == "after" or self._run.cutoff is None:
+        if search_candidate.kind != "code" or cutoff_side == "after" or self._run.cutoff is None:
             return search_candidate
         return search_candidate._replace(paper=search_candidate.paper.model_copy(update={"abstract": ""}))
 
-    def admits(self, record: Paper, side: CutoffSide) -> bool:
+    def admits(self, record: Paper, cutoff_side: CutoffSide) -> bool:
         """Return whether a page, repository or data set may be used; if not, the journal records why. Check again after
         reading, because the content can reveal a different date."""
-        if not admits(self.get_window(side), record.publication_date):
+        if not admits(self.get_window(cutoff_side), record.publication_date):
             self._run.journal.record_dropped(_get_noun(record), "on the other side of the cutoff, or undated")
             return False
         if self._is_own(record):

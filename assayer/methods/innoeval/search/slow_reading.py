@@ -26,7 +26,7 @@ class SlowReader:
         self._backends, self._library, self._sources = context.backends, context.library, sources
         self._run, self._options, self._idea_words = context.run, context.options, idea_words
 
-    async def read(self, candidates: Sequence[RankedCandidate], side: CutoffSide) -> tuple[ReadSource, ...]:
+    async def read(self, candidates: Sequence[RankedCandidate], cutoff_side: CutoffSide) -> tuple[ReadSource, ...]:
         """Read the candidates, keeping their order within each kind. If a paper's full text cannot be read, its
         abstract is used. A page or repository that cannot be read is left out, and the journal records the omission."""
         by_kind = {
@@ -34,23 +34,26 @@ class SlowReader:
         }
         read = await gather_all(
             [
-                self._read_papers(by_kind["literature"], side),
-                self._read_pages(by_kind["web"], side),
-                self._read_repositories(by_kind["code"], side),
+                self._read_papers(by_kind["literature"], cutoff_side),
+                self._read_pages(by_kind["web"], cutoff_side),
+                self._read_repositories(by_kind["code"], cutoff_side),
             ]
         )
         datasets = self._drop_unread([self._read_dataset(item) for item in by_kind["data"]])
         return (*(item for sources in read for item in sources), *datasets)
 
-    async def _read_papers(self, candidates: Sequence[RankedCandidate], side: CutoffSide) -> list[ReadSource]:
+    async def _read_papers(self, candidates: Sequence[RankedCandidate], cutoff_side: CutoffSide) -> list[ReadSource]:
         papers = [candidate.candidate.paper for candidate in candidates]
-        texts = await self._library.full_texts(papers, later=side == "after") if candidates else {}
+        texts = await self._library.full_texts(papers, later=cutoff_side == "after") if candidates else {}
         return self._drop_unread(
-            [self._read_paper(candidate, texts.get(candidate.candidate.paper.id), side) for candidate in candidates]
+            [
+                self._read_paper(candidate, texts.get(candidate.candidate.paper.id), cutoff_side)
+                for candidate in candidates
+            ]
         )
 
     def _read_paper(
-        self, ranked_candidate: RankedCandidate, full_text: FullText | None, side: CutoffSide
+        self, ranked_candidate: RankedCandidate, full_text: FullText | None, cutoff_side: CutoffSide
     ) -> ReadSource | None:
         paper = ranked_candidate.candidate.paper
         limit, beyond_abstract = self._options.evidence_chars, False
@@ -66,21 +69,21 @@ class SlowReader:
             beyond_abstract = len(body_excerpt) > MIN_EXCERPT_CHARS
             if beyond_abstract:
                 self._run.journal.full_texts.add(paper.id)
-            if beyond_abstract and self._run.cutoff and side == "before" and not full_text.within_window:
+            if beyond_abstract and self._run.cutoff and cutoff_side == "before" and not full_text.within_window:
                 self._run.journal.undated_texts[paper.id] = "full text"
-            self._run.journal.check_for_suspicion(paper, full_text.flags)
+            self._run.journal.record_if_suspicious(paper, full_text.flags)
         return self._read_source(ranked_candidate, paper, text, beyond_abstract)
 
-    async def _read_pages(self, candidates: Sequence[RankedCandidate], side: CutoffSide) -> list[ReadSource]:
+    async def _read_pages(self, candidates: Sequence[RankedCandidate], cutoff_side: CutoffSide) -> list[ReadSource]:
         if self._backends.web is None or not candidates:
             return []
         pages = await self._backends.web.read([candidate.candidate.paper.url for candidate in candidates])
         return self._drop_unread(
-            [self._read_page(candidate, pages[candidate.candidate.paper.url], side) for candidate in candidates]
+            [self._read_page(candidate, pages[candidate.candidate.paper.url], cutoff_side) for candidate in candidates]
         )
 
     def _read_page(
-        self, ranked_candidate: RankedCandidate, page: WebPage | Absent, side: CutoffSide
+        self, ranked_candidate: RankedCandidate, page: WebPage | Absent, cutoff_side: CutoffSide
     ) -> ReadSource | None:
         """Read a web page. The date on the page takes precedence over the one in the search result."""
         paper = ranked_candidate.candidate.paper
@@ -95,34 +98,39 @@ class SlowReader:
                 "publication_date": page.published or paper.publication_date,
             }
         )
-        if not self._sources.admits(record, side):
+        if not self._sources.admits(record, cutoff_side):
             return None
-        if self._run.cutoff and side == "before":
+        if self._run.cutoff and cutoff_side == "before":
             self._run.journal.undated_texts[record.id] = "web page"
-        self._run.journal.check_for_suspicion(record, page.flags)
+        self._run.journal.record_if_suspicious(record, page.flags)
         text = cut_excerpt([page.text], self._idea_words, self._options.evidence_chars)
         return self._read_source(ranked_candidate, record, text, full_text_read=True)
 
-    async def _read_repositories(self, candidates: Sequence[RankedCandidate], side: CutoffSide) -> list[ReadSource]:
+    async def _read_repositories(
+        self, candidates: Sequence[RankedCandidate], cutoff_side: CutoffSide
+    ) -> list[ReadSource]:
         if self._backends.code is None or not candidates:
             return []
         names = [candidate.candidate.paper.title for candidate in candidates]
-        codes = await self._backends.code.read(names, self._sources.get_window(side))
+        codes = await self._backends.code.read(names, self._sources.get_window(cutoff_side))
         return self._drop_unread(
-            [self._read_repository(candidate, codes[candidate.candidate.paper.title], side) for candidate in candidates]
+            [
+                self._read_repository(candidate, codes[candidate.candidate.paper.title], cutoff_side)
+                for candidate in candidates
+            ]
         )
 
     def _read_repository(
-        self, ranked_candidate: RankedCandidate, code: Codebase | Absent, side: CutoffSide
+        self, ranked_candidate: RankedCandidate, code: Codebase | Absent, cutoff_side: CutoffSide
     ) -> ReadSource | None:
         paper = ranked_candidate.candidate.paper
         if isinstance(code, Absent):
             self._run.journal.record_dropped("repository to be read", code.reason)
             return None
         record = paper.model_copy(update={"abstract": f"{paper.abstract}\n\n{code.readme[:500]}".strip()})
-        if not self._sources.admits(record, side):
+        if not self._sources.admits(record, cutoff_side):
             return None
-        self._run.journal.check_for_suspicion(record, code.flags)
+        self._run.journal.record_if_suspicious(record, code.flags)
         text = cut_repository_excerpt(code, self._idea_words, self._options.evidence_chars)
         return self._read_source(ranked_candidate, record, text, full_text_read=True)
 
