@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Container, Iterator, Sequence
 
 from assayer.blinding.institution_patterns import names_institution
-from assayer.blinding.mentions import SMALL_WORD, is_eponym, may_be_name
+from assayer.blinding.mentions import find_small_words, is_eponym, may_be_name
 from assayer.blinding.names import LETTER, LOWER, NAME, UPPER, has_given_name, is_given_name, person_of
 from assayer.blinding.people import NamedPerson
 from assayer.blinding.person import Person
@@ -17,13 +17,13 @@ from assayer.blinding.word_lists import english_words
 from assayer.text.content_words import is_grammar
 
 _STATED = (
-    r"(?:show|find|argue|propose|describe|suggest|report|demonstrate|observe|introduce|define|prove|derive|coin|discover|"
+    r"(?:shown|found|proven|written|show|find|argue|propose|describe|suggest|report|demonstrate|observe|introduce|define|prove|derive|coin|discover|"
     r"invent|note|claim|conclude|call|conjecture|formulate|popularise|popularize|pioneer|publish|warn|write|ask)"
     r"(?:s|d|ed)?"
 )
 """Pattern for what cited authors do."""
 _STATED_BEFORE = re.compile(rf"\b{_STATED}(?: \w+){{0,2}} by $|[\"“”„«‘’'](?: by)? ?$")
-_STATED_AFTER = re.compile(rf",? (?:also |first |once )?{_STATED}\b")
+_STATED_AFTER = re.compile(rf",? (?:(?:has|have|had) )?(?:also |first |once )?{_STATED}\b")
 _BEFORE = re.compile(
     r"\b(?:(?:is|are|be|been|being) (?:[\w-]+ ){1,5}by|"
     r"(?:led|headed|chaired|advised|mentored|supervised) (?:jointly )?by|"
@@ -86,7 +86,7 @@ _SIGNATURE_CHARS = 120
 def find_possible_people(text: str) -> list[NamedPerson]:
     """Return the words of a text that have the form of a person's full name, without names of methods, places and
     cited authors."""
-    small = frozenset(SMALL_WORD.findall(text))
+    small = find_small_words(text)
     things = {match[1] for match in _AFTER_ARTICLE.finditer(text)}
     people: list[NamedPerson] = []
     for found in POSSIBLE_NAME.finditer(text):
@@ -135,7 +135,7 @@ def find_people_near(text: str, possible: Sequence[NamedPerson], named: Sequence
 def names_act_alone(text: str, people: Sequence[Person]) -> bool:
     """Return whether a single surname or first name stands beside words about members of a team, as in `Roe thinks` and
     `Roe's students`, or begins with the initial of a person whose first name is unknown and acts: `Jane sealed it`."""
-    small = frozenset(SMALL_WORD.findall(text))
+    small = find_small_words(text)
     initials = {person.given[0] for person in people if person.given[1:2] == "."}
     for match in _ALONE.finditer(text):
         name, start, end = match["name"], *match.span("name")

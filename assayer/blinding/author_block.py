@@ -9,7 +9,7 @@ from assayer.blinding.caseless_names import is_caseless
 from assayer.blinding.front_people import people_of_front
 from assayer.blinding.identifiers import CONTACT
 from assayer.blinding.institution_patterns import names_institution
-from assayer.blinding.mentions import SMALL_WORD, has_only_words, has_small_word, may_be_name
+from assayer.blinding.mentions import find_small_words, has_only_words, has_small_word, may_be_name
 from assayer.blinding.names import (
     LOWER,
     has_given_name,
@@ -77,7 +77,7 @@ def author_block(text: str, title: str, headings: Sequence[Heading]) -> Iterator
     """Yield the lines in the author block. A line of capitalised words counts as names only with further evidence: a
     known first name, a footnote mark, or a nearby institution, role or email address."""
     lines = _find_head_lines(text, title, headings)
-    small = frozenset(SMALL_WORD.findall(text))
+    small = find_small_words(text)
     sure = [number for number, line in enumerate(lines) if line.sort in ("place", "reached", "role")]
     for number, line in enumerate(lines):
         sort = line.sort
@@ -122,7 +122,7 @@ def _are_names_only(line: str, small: frozenset[str]) -> bool:
 
 def _find_head_lines(text: str, title: str, headings: Sequence[Heading]) -> list[_HeadLine]:
     """Return the lines before the first body heading or sentence, without blank lines and the title."""
-    small = frozenset(SMALL_WORD.findall(text))
+    small = find_small_words(text)
     stop = _find_first_section(text, title, headings)
     words_of_title = _normalise_words(title.rstrip("…"))
     found: list[_HeadLine] = []

@@ -14,7 +14,7 @@ from assayer.blinding.identifying_sections import identifying_sections
 from assayer.blinding.initials import find_initials
 from assayer.blinding.institution_patterns import affiliations, names_institution
 from assayer.blinding.labelled_lines import find_labelled_lines
-from assayer.blinding.mentions import SMALL_WORD, find_mentions
+from assayer.blinding.mentions import find_mentions, find_small_words
 from assayer.blinding.names import is_list_of_people, people_in, person_of
 from assayer.blinding.people import find_introduced_people, find_likely_people
 from assayer.blinding.people_phrases import find_people_after_phrases
@@ -123,7 +123,7 @@ def _count_words(text: str, title: str) -> int:
 def spans_to_mask(text: str, title: str = "", known: Sequence[Person] = ()) -> tuple[list[MaskSpan], list[Person]]:
     """Find the spans that identify authors. Returns disjoint spans in text order, and the people in the text, including
     the `known` authors. The spans cover every mention of these people."""
-    small = frozenset(SMALL_WORD.findall(text))
+    small = find_small_words(text)
     headings = find_headings(text)
     above = list(author_block(text, title, headings))
     block = [*above, *signatures(text)]
@@ -154,7 +154,7 @@ def spans_to_mask(text: str, title: str = "", known: Sequence[Person] = ()) -> t
     people += people_of_front(text[: abstract.start()], small) if abstract else []
     people += [introduced_person.person for introduced_person in find_introduced_people(title)]
     people += people_of_front(title, small) if _TITLE_PAGE.search(title) else []
-    people += [item.person for item in introduced]
+    people = list(dict.fromkeys([*people, *(item.person for item in introduced)]))
     named = [*(item.span for item in introduced), *find_mentions(text, people)]
     named += [MaskSpan(line.start, line.end, "name") for line in labelled if line.people]
     near = list(find_people_near(text, possible, named))
@@ -166,7 +166,7 @@ def spans_to_mask(text: str, title: str = "", known: Sequence[Person] = ()) -> t
 
 def _inline_spans(text: str, named: Sequence[MaskSpan], people: Sequence[Person]) -> Iterator[MaskSpan]:
     """Yield the spans to replace within lines. `named` lists the spans that introduce people."""
-    names = [*named, *find_mentions(text, people)]
+    names = list(dict.fromkeys([*named, *find_mentions(text, people)]))
     yield from names
     yield from find_initials(text, people)
     yield from contacts(text)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from assayer.blinding.identifiers import CONTACT
 from assayer.blinding.institution_patterns import names_institution
-from assayer.blinding.mentions import SMALL_WORD, has_only_words, has_small_word, person_of_word
+from assayer.blinding.mentions import find_small_words, has_only_words, has_small_word, person_of_word
 from assayer.blinding.names import (
     DEGREE,
     MARKS,
@@ -75,7 +75,7 @@ _AT_PLACE = re.compile(r", (?P<place>[^,\n]{5,70})(?=[,\n]|$)")
 
 def people_beside_marks(text: str) -> Iterator[NamedPerson]:
     """Yield the people named after a label, or before an ORCID iD, an email address, a task or a biography."""
-    small = frozenset(SMALL_WORD.findall(text))
+    small = find_small_words(text)
     for pattern in (_LABEL, _ADDRESS_BEFORE):
         for before in pattern.finditer(text):
             yield from people_from(text, before.end(), small)
@@ -150,7 +150,7 @@ def _separate_names(run: "re.Match[str]") -> str:
 def people_in_fields(fields: Sequence[str], text: str) -> list[Person]:
     """Return the people in document fields that name the authors, such as `author` above a Markdown text. A field such
     as `Neural Plans` is not a name if most of its words also occur in lower case in the text."""
-    small = frozenset(SMALL_WORD.findall(text))
+    small = find_small_words(text)
 
     def is_name(person: Person) -> bool:
         words = [word.lower() for word in re.findall(r"\w+", person.full) if word not in PARTICLES]

@@ -9,7 +9,7 @@ from assayer.blinding.block_lines import classify_line, is_prose
 from assayer.blinding.funding_mentions import funding_mentions
 from assayer.blinding.identifiers import CONTACT
 from assayer.blinding.institution_patterns import names_institution
-from assayer.blinding.mentions import SMALL_WORD, may_be_name
+from assayer.blinding.mentions import find_small_words, may_be_name
 from assayer.blinding.names import NAME, ROLE_WORDS, has_given_name, has_titled_person, people_in, person_of
 from assayer.blinding.spans import MaskSpan
 from assayer.blinding.word_lists import load_groups
@@ -175,7 +175,7 @@ def _begins_with_person(text: str) -> bool:
     """Return whether a sentence about a person begins with a likely name."""
     match = _ACTING.match(text)
     person = person_of(match["name"]) if match else None
-    return person is not None and may_be_name(person, frozenset(SMALL_WORD.findall(text)))
+    return person is not None and may_be_name(person, find_small_words(text))
 
 
 def _section_end(text: str, match: "re.Match[str]", starts: Sequence[int], max_chars: int) -> int:
@@ -195,7 +195,7 @@ def _section_end(text: str, match: "re.Match[str]", starts: Sequence[int], max_c
 def _find_lone_lines(text: str, listed: Container[int]) -> Iterator[int]:
     """Yield the offsets of short lines between blank lines that look like headings without marks, in any language.
     `listed` contains the offsets of lines that begin with names."""
-    small = frozenset(SMALL_WORD.findall(text))
+    small = find_small_words(text)
     for match in _LONE_LINE.finditer(text):
         line = match["line"].strip()
         short = len(line.split()) <= _MAX_HEADING_WORDS and len(line) <= _MAX_HEADING_CHARS
@@ -218,14 +218,14 @@ def _find_first_prose(text: str, start: int, end: int, people: Sequence[int], *,
 
 
 def _lists_people(text: str) -> bool:
-    small = frozenset(SMALL_WORD.findall(text))
+    small = find_small_words(text)
     acting = (person_of(match["name"]) for match in _ACTING.finditer(text))
     return any(person and may_be_name(person, small) for person in acting) or len(list(_find_lines_of_names(text))) > 1
 
 
 def _find_lines_of_names(text: str) -> Iterator[int]:
     """Yield the start of each line that begins with a name, followed by punctuation or the end of the line."""
-    small = frozenset(SMALL_WORD.findall(text))
+    small = find_small_words(text)
     for match in _LINE_OF_NAME.finditer(text):
         person = person_of(match["name"])
         if person is not None and may_be_name(person, small):

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from assayer.blinding.caseless_names import CASELESS_LETTER, is_caseless
 from assayer.blinding.identifiers import CONTACT
 from assayer.blinding.institution_patterns import names_institution
-from assayer.blinding.mentions import SMALL_WORD, has_english_word, may_be_name, person_of_word
+from assayer.blinding.mentions import find_small_words, has_english_word, may_be_name, person_of_word
 from assayer.blinding.names import (
     NAME,
     PARTICLES,
@@ -178,7 +178,7 @@ _CONTACT_VALUE = re.compile(r"\d{3}|https?://|www\.|\w@\w|[\[( ](?:at|dot)[\]) ]
 def find_labelled_lines(text: str, block_end: int = 0) -> Iterator[LabelledLine]:
     """Yield whole labelled lines, including the label. Any value after `Institution:` is accepted in the author block,
     which ends at `block_end`, and beside a person's line. Elsewhere it must look like an institution."""
-    small = frozenset(SMALL_WORD.findall(text))
+    small = find_small_words(text)
     lines_of_people = list(_find_lines_of_people(text, small))
     places = sorted(line.start for line in lines_of_people)
     lines_of_people += [

@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Container, Iterable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from assayer.blinding.caseless_names import find_caseless_mentions, is_caseless
@@ -86,6 +86,12 @@ symbols."""
 _FUNCTION_WORDS = split_words("an as at be by can do he her his in it long may my no of on or she so to us we will you")
 """Names that are also function words, and can therefore be capitalised at the start of a sentence."""
 _AMOUNT = re.compile(r"\d\s?$")
+
+
+@lru_cache(maxsize=4)
+def find_small_words(text: str) -> frozenset[str]:
+    """Return the lower-case words of a text. Cached because many readers of one text need them."""
+    return frozenset(SMALL_WORD.findall(text))
 
 
 def has_small_word(person: Person, small: Container[str]) -> bool:
@@ -177,7 +183,7 @@ def find_mentions(text: str, people: Iterable[Person]) -> Iterator[MaskSpan]:
             ),
             languages,
         ),
-        small=frozenset(SMALL_WORD.findall(text)),
+        small=find_small_words(text),
     )
     if not known.families:
         return

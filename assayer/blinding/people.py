@@ -7,7 +7,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from assayer.blinding.institution_patterns import institution_places, names_institution
-from assayer.blinding.mentions import SMALL_WORD, has_small_word, may_be_name
+from assayer.blinding.mentions import find_small_words, has_small_word, may_be_name
 from assayer.blinding.names import (
     NAME,
     NO_SURNAMES,
@@ -188,7 +188,7 @@ def parse_named_person(match: "re.Match[str]", group: str | int = "name") -> Nam
 def find_introduced_people(text: str) -> Iterator[NamedPerson]:
     """Yield the people whom the text introduces, in no particular order. Spans include titles, and `Li Wei (李伟)`
     yields both forms of the name."""
-    small = frozenset(SMALL_WORD.findall(text))
+    small = find_small_words(text)
     in_bylines = (
         item
         for pattern in _BYLINES
@@ -262,7 +262,7 @@ def _is_person(person: Person, likely: bool, small: frozenset[str]) -> bool:
 
 def find_likely_people(text: str, start: int, end: int) -> Iterator[NamedPerson]:
     """Yield the people named between two offsets. Only meant for text that is about people."""
-    small = frozenset(SMALL_WORD.findall(text))
+    small = find_small_words(text)
     for match in _NAME.finditer(text, start, end):
         found = parse_named_person(match)
         if found is not None and may_be_name(found.person, small) and not names_institution(found.person.full):

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from assayer.blinding.mentions import SMALL_WORD, may_be_name
+from assayer.blinding.mentions import find_small_words, may_be_name
 from assayer.blinding.names import NAME, PERSONAL_TITLE
 from assayer.blinding.people import NamedPerson, parse_named_person, people_from
 from assayer.blinding.people_labels import PHRASES, ROLES_IN_PROSE, is_people_label
@@ -68,7 +68,7 @@ _CITED = re.compile(r",? (?:et al\.?,? )?[(\[]?(?:19|20)\d\d")
 
 def find_people_after_phrases(text: str) -> Iterator[NamedPerson]:
     """Yield the people named after phrases. In a sentence of thanks, all names count that are not cited."""
-    small = frozenset(SMALL_WORD.findall(text))
+    small = find_small_words(text)
     for pattern in (PHRASES, ROLES_IN_PROSE):
         for trigger in pattern.finditer(text):
             yield from _people_after_phrase(text, trigger.end(), small)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from assayer.blinding.labelled_lines import people_of_value
-from assayer.blinding.mentions import SMALL_WORD, person_of_word
+from assayer.blinding.mentions import find_small_words, person_of_word
 from assayer.blinding.names import has_given_name
 from assayer.blinding.people import NamedPerson
 from assayer.blinding.people_labels import COMPANIONS, FAMILY_LABELS, GIVEN_LABELS, is_people_label, is_vague_label
@@ -42,7 +42,7 @@ def find_people_in_tables(text: str) -> Iterator[NamedPerson]:
     `Name` count only beside a column such as `Role`, or if they contain a known first name."""
     if "|" not in text:
         return
-    small = frozenset(SMALL_WORD.findall(text))
+    small = find_small_words(text)
     columns, width, place = _Columns(), 0, 0
     for line in text.split("\n"):
         cells = _split_row(line, place)
@@ -57,7 +57,7 @@ def find_people_in_tables(text: str) -> Iterator[NamedPerson]:
 
 def find_people_in_brackets(text: str) -> Iterator[NamedPerson]:
     """Yield the people after labels within brackets: `Coring (lead: Jane Roe; support: Tom Poe)`."""
-    small = frozenset(SMALL_WORD.findall(text))
+    small = find_small_words(text)
     for match in _IN_BRACKETS.finditer(text):
         if is_people_label(match["label"]):
             span = MaskSpan(*match.span("value"), "name")

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from assayer.blinding.caseless_people import caseless_names_may_remain
-from assayer.blinding.mentions import SMALL_WORD, has_english_word, has_small_word, is_eponym
+from assayer.blinding.mentions import find_small_words, has_english_word, has_small_word, is_eponym
 from assayer.blinding.names import LETTER, LOWER, NAME, UPPER, has_given_name, person_of
 from assayer.blinding.people_labels import is_other_label
 from assayer.blinding.person import Person
@@ -83,7 +83,7 @@ def names_may_remain(title: str, text: str, people: Sequence[Person]) -> bool:
     unknown = len(_WITHOUT_RULES.findall(text))
     if unknown > _MOSTLY * len(text) or (unknown and not people):
         return True
-    small = frozenset(SMALL_WORD.findall(text))
+    small = find_small_words(text)
     names = [match for match in POSSIBLE_NAME.finditer(text) if _line(match).strip(" *_#") != title]
     if any(has_given_name(person) for match in POSSIBLE_NAME.finditer(title) if (person := person_of(match[0]))):
         return True

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from assayer.blinding.block_lines import KINDS, BlockLine, LineSort, classify_line, is_address
 from assayer.blinding.institution_patterns import names_institution
-from assayer.blinding.mentions import SMALL_WORD, has_small_word
+from assayer.blinding.mentions import find_small_words, has_small_word
 from assayer.blinding.names import ROLE, UPPER, has_given_name, is_list_of_people, people_in
 
 _MAX_CHARS = 120
@@ -26,7 +26,7 @@ _REGARDS = re.compile(
 def signatures(text: str) -> Iterator[BlockLine]:
     """Yield whole signature lines. `Jane Roe` counts only with `PhD student` or `University of X` under it; `PhD
     student, MIT` counts on its own."""
-    small = frozenset(SMALL_WORD.findall(text))
+    small = find_small_words(text)
     above: BlockLine | None = None
     under = 0
     place = 0

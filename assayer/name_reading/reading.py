@@ -35,10 +35,10 @@ async def mask_remaining_names(idea: Idea, llm: Llm, run: Run) -> Idea:
 def _keep_plausible_names(names: Sequence[str], text: str) -> Iterator[str]:
     """Yield the names that occur in the text and have the form of a name: a few words, none of them in lower case
     except particles, and not all of them ordinary words of the text."""
-    from assayer.blinding.mentions import SMALL_WORD
+    from assayer.blinding.mentions import find_small_words
     from assayer.blinding.names import PARTICLES
 
-    small = frozenset(SMALL_WORD.findall(text))
+    small = find_small_words(text)
     for name in dict.fromkeys(" ".join(name.strip(" ,;:*_").split()) for name in names[:_MAX_NAMES]):
         words = _WORD.findall(name)
         ordinary = all(word.lower() in small or is_grammar(word.lower()) for word in words)

@@ -44,7 +44,7 @@ def _ideas(program: Program, count: int) -> Path:
     )
     records = [{"id": f"A-{n}", "title": f"Shade plan {n}", "text": text.format(n=n + 2)} for n in range(count)]
     if count > _FIRST:
-        records[-1]["text"] += " Qwfp Zxcvbn keeps the count."
+        records[-1]["text"] += " Zxcvbn thinks that two years suffice."
     path.write_text("\n".join(map(json.dumps, records)), "utf-8")
     return path
 

@@ -11,6 +11,7 @@ from pydantic import BaseModel
 
 from assayer.bias_test import variants
 from assayer.blinding import (
+    acting_people,
     author_block,
     caseless_names,
     caseless_people,
@@ -29,6 +30,7 @@ from assayer.blinding import (
     spans,
 )
 from assayer.blinding.person import Person
+from assayer.blinding.spans import MaskSpan
 from assayer.citing import claim_numbers, claim_quotes, labels
 from assayer.citing import evidence as citing_evidence
 from assayer.citing.excerpts import cut_excerpt, join_excerpts
@@ -157,6 +159,13 @@ INNER_READERS: dict[str, Callable[[str], object]] = {
     "assayer.bias_test.variants.build_persuasive_variant": lambda text: variants.build_persuasive_variant(
         _IDEA, 1, text
     ),
+    "assayer.blinding.acting_people.find_acting_people": lambda text: list(
+        acting_people.find_acting_people(text, acting_people.find_possible_people(text))
+    ),
+    "assayer.blinding.acting_people.find_people_near": lambda text: list(
+        acting_people.find_people_near(text, acting_people.find_possible_people(text), [MaskSpan(0, 1, "name")])
+    ),
+    "assayer.blinding.acting_people.names_act_alone": lambda text: acting_people.names_act_alone(text, _PEOPLE),
     "assayer.blinding.author_block.author_block": lambda text: list(
         author_block.author_block(text, "A title", headings.find_headings(text))
     ),
