@@ -97,7 +97,7 @@ def test_user_price_overrides_price_table_including_dated_snapshots() -> None:
 
 def test_batches_are_rejected_for_providers_without_openai_batches() -> None:
     llm = {"model": "anthropic/m", "api_key": "k", "batch": {"enabled": True}}
-    with pytest.raises(ValidationError, match="anthropic has no batch API"):
+    with pytest.raises(ValidationError, match="anthropic has no OpenAI-compatible batch API"):
         Settings.model_validate({"llm": llm})
 
 
