@@ -14,7 +14,7 @@ from orchestrator.store.database import Store
 from orchestrator.store.rows import PAGE, TablePage, from_row
 
 _SORT_COLUMNS = {"row": "NULL::int", "missing": "missing"}
-_FILTERS = {"missing": "missing > 0", "nobody": "assigned = 0"}
+_FILTERS = {"missing": "missing > 0", "unassigned": "assigned = 0"}
 
 _SELECT_PAGE = f"""
     WITH by_proposal AS (
@@ -52,7 +52,7 @@ class AssignedView(Frozen, defer_build=False):
 
     sort: Literal["row", "missing"] = "row"
     """`row` sorts by row number; `missing` by the number of missing opinions, highest first."""
-    only: tuple[Literal["missing", "nobody"], ...] = Field(default=(), max_length=2)
+    only: tuple[Literal["missing", "unassigned"], ...] = Field(default=(), max_length=2)
     """`missing` shows only proposals with missing opinions, `nobody` only those without reviewers; both together match
     nothing."""
     page: int = Field(default=1, ge=1, le=100_000)

@@ -102,7 +102,7 @@ def test_authors_above_the_text_are_masked_in_it() -> None:
     ("text", "may_remain"),
     [
         pytest.param(BODY, False, id="no name"),
-        pytest.param(f"{BODY} The score is that of Qwfp Zxcvbn.", True, id="nobody recognised"),
+        pytest.param(f"{BODY} The score is that of Qwfp Zxcvbn.", True, id="no name recognised"),
         pytest.param(f"{BODY} ساعدتنا سارة الحربي.", True, id="a script without capitals"),
         pytest.param(f"By Anna Zorvath\n\n{BODY}", False, id="all masked"),
         pytest.param(f"By Anna Zorvath\n\n{BODY} The days of Maria Quillen are over.", True, id="another name"),

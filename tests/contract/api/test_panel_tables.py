@@ -129,7 +129,7 @@ async def test_assignments_are_sorted_and_filtered_by_the_database(service: Serv
     assert await shown() == [0, 1, 2, 3, 4, 5]
     assert await shown(sort="missing") == [3, 0, 2, 1, 4, 5]
     assert await shown(only=("missing",)) == [0, 2, 3]
-    assert await shown(only=("nobody",)) == [4, 5]
+    assert await shown(only=("unassigned",)) == [4, 5]
     ada, bob, cleo = (who.member.id for who in people)
     assert await tables.get_reviewer_loads(ACME, batch) == {
         ada: ReviewerLoad(4, 1),
