@@ -276,7 +276,7 @@ async def test_directory_of_another_postgres_version_is_rejected(home: Path) -> 
 async def test_foreign_database_directory_is_rejected_and_left_unchanged(home: Path) -> None:
     (home.parent / "PG_VERSION").write_text("18\n")
 
-    with pytest.raises(ConfigurationError, match="that was not created by assayer"):
+    with pytest.raises(ConfigurationError, match="that assayer did not create"):
         await EmbeddedPostgres(home.parent).ensure()
 
     assert not (home.parent / "pgdata").exists()
