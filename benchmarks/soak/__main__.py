@@ -2,8 +2,9 @@
 
 Users submit single evaluations and batches, read the API, and open pages of the console; the corpus is updated twice;
 ended work is aged beyond its retention period and purged; webhooks go to a receiver that fails a third
-of the time. The language model is simulated. The exit status is 1 if a table or the memory grew without a bound, or if
-the last quarter was slower than 1.2 times the first.
+of the time. The language model is simulated. Eight minutes of traffic precede the measurement, until the purge deletes
+as much as is added. The exit status is 1 if a table or the memory grew without a bound, or if the last quarter was
+slower than 1.2 times the first.
 """
 
 import argparse

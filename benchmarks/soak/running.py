@@ -30,10 +30,12 @@ _SAMPLE_SECONDS = 10.0
 _PURGE_SECONDS = 30.0
 _AGE_SECONDS = 60.0
 _UPDATE_COUNT = 2
-"""Number of corpus updates. All fall into the first quarter, before the slopes begin: a version that is replaced stays
-open for two hours, so that each update takes memory, threads and files once."""
-_KEPT_SECONDS = 480.0
+"""Number of corpus updates, all before the measurement: a version that is replaced stays open for two hours, so that
+each update takes memory, threads and files once."""
+_KEPT_SECONDS = 240.0
 """Seconds for which ended work is kept before it is aged beyond every retention period."""
+_FILLING_SECONDS = 2 * _KEPT_SECONDS
+"""Seconds of traffic before the measurement, until the purge deletes as many jobs and traces of jobs as are added."""
 _RETENTION_DAYS = 90
 _REQUESTS_PER_MINUTE = 60_000
 
@@ -118,7 +120,7 @@ async def run(soak: Soak, home: Path) -> SoakResult:
             traffic = Traffic(service.address, await _open_tenant(service, receiver), soak.seed, pace)
             watch = _Watch(soak, home, service, traffic.began)
             with suppress(TimeoutError):
-                async with asyncio.timeout(soak.seconds), asyncio.TaskGroup() as group:
+                async with asyncio.timeout(_FILLING_SECONDS + soak.seconds), asyncio.TaskGroup() as group:
                     for coroutine in (
                         traffic.run(),
                         watch.take_samples(),
@@ -128,10 +130,19 @@ async def run(soak: Soak, home: Path) -> SoakResult:
                     ):
                         group.create_task(coroutine)
             states = await watch.count_states()
+            samples = [sample._replace(at=sample.at - _FILLING_SECONDS) for sample in watch.samples]
+            answers = [answer._replace(at=answer.at - _FILLING_SECONDS) for answer in traffic.answers]
             return SoakResult(
-                soak.seconds, soak.rate, watch.samples, traffic.answers, receiver, watch.update_outcomes, states,
-                watch.restarts, service.starts,
-            )  # fmt: skip
+                soak.seconds,
+                soak.rate,
+                [sample for sample in samples if sample.at >= 0],
+                [answer for answer in answers if answer.at >= 0],
+                receiver,
+                watch.update_outcomes,
+                states,
+                watch.restarts,
+                service.starts,
+            )
 
 
 async def _open_tenant(service: Service, receiver: Receiver) -> str:
@@ -210,7 +221,7 @@ class _Watch:
         ingest = self._home / "ingest"
         papers = [json.loads(line) for line in (_EXAMPLES / "corpus.jsonl").read_text("utf-8").splitlines()]
         for number, paper in enumerate(papers[:_UPDATE_COUNT]):
-            await asyncio.sleep(self._soak.seconds / 4 / (_UPDATE_COUNT + 1))
+            await asyncio.sleep(_FILLING_SECONDS / (_UPDATE_COUNT + 1))
             await asyncio.to_thread(_write_changes, ingest, number, paper)
             command = (str(_PROGRAM), "corpus", "nightly", str(ingest), "--no-fetch")
             process = await asyncio.create_subprocess_exec(
