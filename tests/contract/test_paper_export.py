@@ -18,7 +18,7 @@ from simulator.outside.process import OutsideWorld
 from simulator.outside.sample import SAMPLE
 from simulator.outside.teis import ENTITY_BOMB, build_paper_tei
 from tests.constants import CONSTANTS
-from tests.e2e.program import Program, reading
+from tests.e2e.program import Program, build_full_text_settings
 from tests.unit.tei_files import REAL_TEI, needs_real_tei, tei_document
 from workers.documents import PdfLimits
 from workers.full_texts.grobid_tei import parse_tei
@@ -34,7 +34,11 @@ NAME = "grobid_1"
 @pytest.fixture
 def configured_world(world: OutsideWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> OutsideWorld:
     """GROBID and hosts of PDFs, set for commands that run in an empty folder."""
-    settings = {**reading(world), "GROBID__URLS": world.url("grobid-1"), "HOME": str(tmp_path / "home")}
+    settings = {
+        **build_full_text_settings(world),
+        "GROBID__URLS": world.url("grobid-1"),
+        "HOME": str(tmp_path / "home"),
+    }
     for name, value in settings.items():
         monkeypatch.setenv(f"ASSAYER_{name}", value)
     monkeypatch.setattr(settings_loading, "SETTABLE", CONSTANTS)

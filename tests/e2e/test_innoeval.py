@@ -7,14 +7,14 @@ import jsonschema
 import pytest
 
 from tests.e2e.evaluations import TWO_IDEAS, Boarded
-from tests.e2e.program import ROOT, Program, Report, compared, reports, violations
+from tests.e2e.program import ROOT, Program, Report, find_violations, read_comparable_reports, read_reports
 
 DIMENSIONS = ["clarity", "novelty", "feasibility", "validity", "significance"]
 
 
-def _without_cache_hits(folder: Path) -> dict[str, Report]:
+def _read_reports_without_cache_hits(folder: Path) -> dict[str, Report]:
     """All that two runs share when the second finds the answers of remote sources in the cache."""
-    found = compared(folder)
+    found = read_comparable_reports(folder)
     for report in found.values():
         for use in report["coverage"]["sources"]:
             del use["cached"]
@@ -23,7 +23,7 @@ def _without_cache_hits(folder: Path) -> dict[str, Report]:
 
 @pytest.fixture
 def report(boarded: Boarded) -> Report:
-    (found,) = reports(boarded.program.out).values()
+    (found,) = read_reports(boarded.program.out).values()
     return found
 
 
@@ -33,7 +33,7 @@ def test_an_idea_gets_a_report_in_every_format_that_passes_every_check(boarded: 
     assert len(list(boarded.program.out.iterdir())) == 3
     schema = json.loads((ROOT / "docs" / "report.schema.json").read_text("utf-8"))
     jsonschema.Draft202012Validator(schema).validate(report)
-    assert violations(boarded.program.out, expected=1) == ""
+    assert find_violations(boarded.program.out, expected=1) == ""
 
 
 @pytest.mark.slow
@@ -77,7 +77,9 @@ def test_every_answer_that_was_paid_is_accounted_for_once(boarded: Boarded, repo
 def test_second_run_uses_cache_and_gives_same_report(boarded: Boarded) -> None:
     assert boarded.again.code == 0
     assert boarded.stats_again.answered == boarded.stats.answered
-    again, first = (_without_cache_hits(folder) for folder in (boarded.program.home / "again", boarded.program.out))
+    again, first = (
+        _read_reports_without_cache_hits(folder) for folder in (boarded.program.home / "again", boarded.program.out)
+    )
     assert again == first
 
 
@@ -98,7 +100,7 @@ def test_innoeval_without_language_model_is_rejected(program: Program) -> None:
 
 def test_invalid_calibration_is_rejected_before_evaluation_starts(program: Program) -> None:
     (program.home / "board.json").write_text("{}", "utf-8")
-    asking = program.having(LLM__BASE_URL="http://127.0.0.1:9/v1", LLM__MODEL="nobody")
+    asking = program.with_settings(LLM__BASE_URL="http://127.0.0.1:9/v1", LLM__MODEL="nobody")
     ended = asking.run("evaluate", TWO_IDEAS[0], "--method", "innoeval", "--calibration", "board.json")
     assert (ended.code, ended.out) == (2, "")
     assert "board.json is not a valid decision calibration: name: Field required" in ended.err
