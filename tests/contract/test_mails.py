@@ -14,7 +14,7 @@ from orchestrator.outbox import Abandoned
 from orchestrator.store import Database, NotificationListener
 from orchestrator.store.mails import PgMails
 from orchestrator.store.webhooks import PgWebhooks
-from tests.contract.api.people import FILLER, OPERATOR, Person, call_of, person
+from tests.contract.api.people import FILLER, OPERATOR, Person, add_person, call_of
 from tests.contract.api.service import ACME, OTHER, Service
 from tests.contract.mail_sending import begin_sending, sending, sending_process
 from tests.contract.mail_server import Letter, MailPost, mail_post
@@ -27,9 +27,9 @@ FAILED = Problem(type="internal-error", title="It failed", detail="It failed.")
 @pytest.fixture
 async def service(database: Database) -> AsyncIterator[Service]:
     async with NotificationListener(database) as listener:
-        made = Service.of(database, listener)
+        made = Service.build(database, listener)
         for tenant in (ACME, OTHER):
-            await made.tenant(tenant)
+            await made.create_tenant(tenant)
         yield made
 
 
@@ -68,7 +68,10 @@ async def assigned(service: Service, owner: Person, call: str, per_proposal: int
 
 
 async def test_submitter_is_mailed_once_when_the_call_finishes(service: Service, post: MailPost) -> None:
-    officer, other = await person(service, "officer", "Otto Officer"), await person(service, "officer", "Olaf Other")
+    officer, other = (
+        await add_person(service, "officer", "Otto Officer"),
+        await add_person(service, "officer", "Olaf Other"),
+    )
     call = await handed_in(service, officer, "# One", "# Two", "# Three")
     await service.finish()
     await service.finish(FAILED)
@@ -108,7 +111,7 @@ async def test_submitter_is_mailed_once_when_the_call_finishes(service: Service,
 
 
 async def test_submitter_is_mailed_again_after_a_retried_call_finishes(service: Service) -> None:
-    officer = await person(service, "officer", "Otto Officer")
+    officer = await add_person(service, "officer", "Otto Officer")
     call = await handed_in(service, officer, "# One")
     await service.finish(FAILED)
     await finished(service)
@@ -122,7 +125,10 @@ async def test_submitter_is_mailed_again_after_a_retried_call_finishes(service: 
 
 
 async def test_mail_about_a_call_with_an_erased_proposal_states_no_total(service: Service, post: MailPost) -> None:
-    officer, owner = await person(service, "officer", "Otto Officer"), await person(service, "owner", "Olga Owner")
+    officer, owner = (
+        await add_person(service, "officer", "Otto Officer"),
+        await add_person(service, "owner", "Olga Owner"),
+    )
     call = await handed_in(service, officer, "# One", "# Two")
     await service.finish()
     await service.finish()
@@ -136,7 +142,7 @@ async def test_mail_about_a_call_with_an_erased_proposal_states_no_total(service
 
 
 async def test_finished_call_submitted_by_machine_is_not_mailed(service: Service) -> None:
-    officer = await person(service, "officer", "Otto Officer")
+    officer = await add_person(service, "officer", "Otto Officer")
     await call_of(service, "# One")
     await service.finish()
     await finished(service)
@@ -144,8 +150,8 @@ async def test_finished_call_submitted_by_machine_is_not_mailed(service: Service
 
 
 async def test_reviewer_gets_single_mail_for_assignments_made_together(service: Service, post: MailPost) -> None:
-    owner = await person(service, "owner", "Olga Owner")
-    grace, linus = await person(service, "reviewer", "Grace Hopper"), await person(service, "reviewer", "Linus")
+    owner = await add_person(service, "owner", "Olga Owner")
+    grace, linus = await add_person(service, "reviewer", "Grace Hopper"), await add_person(service, "reviewer", "Linus")
     call = await handed_in(service, owner, "# One", "# Two", "# Three", opinions_due="2031-12-01")
     await assigned(service, owner, call)
     await assigned(service, owner, call)  # nothing new
@@ -164,7 +170,7 @@ async def test_reviewer_gets_single_mail_for_assignments_made_together(service: 
 
 
 async def test_invited_member_receives_sign_in_link(service: Service, post: MailPost) -> None:
-    owner = await person(service, "owner", "Olga Owner")
+    owner = await add_person(service, "owner", "Olga Owner")
     new = {"name": "Ada Byron", "email": "ada@example.org", "role": "reviewer"}
     made = [await owner.post("/v1/members", json=new) for _ in range(2)]
     assert [item.status_code for item in made] == [201, 201]
@@ -181,7 +187,7 @@ async def test_invited_member_receives_sign_in_link(service: Service, post: Mail
 
 
 async def test_reviewer_invited_to_a_call_is_mailed_its_name(service: Service, post: MailPost) -> None:
-    officer = await person(service, "officer", "Otto Officer")
+    officer = await add_person(service, "officer", "Otto Officer")
     call = await handed_in(service, officer, "# One", opinions_due="2031-12-01")
     made = await officer.post(f"/v1/batches/{call}/reviewers", json={"name": "Ada", "email": "ada@example.org"})
     assert made.status_code == 201, made.text
@@ -196,7 +202,7 @@ async def test_reviewer_invited_to_a_call_is_mailed_its_name(service: Service, p
 
 async def test_disabled_mail_service_queues_nothing(service: Service) -> None:
     silent = PgMails(service.database, enabled=False)
-    owner = await person(service, "owner", "Olga Owner")
+    owner = await add_person(service, "owner", "Olga Owner")
     await handed_in(service, owner, "# One")
     await service.finish()
     await PgWebhooks(service.database, silent).queue_finished_batches()
@@ -205,8 +211,8 @@ async def test_disabled_mail_service_queues_nothing(service: Service) -> None:
 
 
 async def test_opted_out_and_removed_members_are_not_mailed(service: Service) -> None:
-    owner, now = await person(service, "owner", "Olga Owner"), service.services.clock.now()
-    grace, linus = await person(service, "reviewer", "Grace Hopper"), await person(service, "reviewer", "Linus")
+    owner, now = await add_person(service, "owner", "Olga Owner"), service.services.clock.now()
+    grace, linus = await add_person(service, "reviewer", "Grace Hopper"), await add_person(service, "reviewer", "Linus")
     call = await handed_in(service, owner, "# One", "# Two")
     await assigned(service, owner, call)
     assert len(await owed(service, grace)) == len(await owed(service, linus)) == 1
@@ -224,7 +230,10 @@ async def test_opted_out_and_removed_members_are_not_mailed(service: Service) ->
 
 
 async def test_mails_are_deleted_with_their_call_or_tenant(service: Service) -> None:
-    owner, grace = await person(service, "owner", "Olga Owner"), await person(service, "reviewer", "Grace Hopper")
+    owner, grace = (
+        await add_person(service, "owner", "Olga Owner"),
+        await add_person(service, "reviewer", "Grace Hopper"),
+    )
     call = await handed_in(service, owner, "# One")
     await assigned(service, owner, call)
     await service.services.erasures.erase(ACME, [], ActBy(OPERATOR, NOW), batch=BatchId(call))
@@ -237,7 +246,7 @@ async def test_mails_are_deleted_with_their_call_or_tenant(service: Service) -> 
 
 
 async def test_finished_mails_are_deleted_after_a_week(service: Service) -> None:
-    grace = await person(service, "reviewer", "Grace Hopper")
+    grace = await add_person(service, "reviewer", "Grace Hopper")
     for _ in range(2):
         await service.database.run(lambda connection: service.services.mails.queue_invitation(connection, grace.member))
     await service.database.execute("UPDATE mails SET state = 'sent' WHERE id = (SELECT id FROM mails LIMIT 1)")
@@ -250,7 +259,7 @@ async def test_finished_mails_are_deleted_after_a_week(service: Service) -> None
 
 async def invited(service: Service, *names: str) -> list[Person]:
     """Members with a mail each."""
-    people = [await person(service, "reviewer", name) for name in names]
+    people = [await add_person(service, "reviewer", name) for name in names]
     for item in people:
         await service.database.run(
             lambda connection, member=item.member: service.services.mails.queue_invitation(connection, member)  # type: ignore[misc]
@@ -347,7 +356,7 @@ async def test_metrics_report_waiting_time_and_failed_mails(service: Service) ->
     seen = await service.services.metrics.collect()
     assert [seen[name][0]["messages"] for name in ("mails", "failed_mails", "deliveries")] == [1, 1, 0]
     assert 3 * 3600 <= seen["mails"][0]["oldest_seconds"] < 4 * 3600
-    async with service.caller("admin") as admin:
+    async with service.open_caller("admin") as admin:
         figures = (await admin.get("/metrics")).text.splitlines()
     assert {"assayer_emails_pending 1.0", "assayer_emails_abandoned_last_hour 1.0"} <= set(figures)
     await service.database.execute("UPDATE mails SET next_at = now() - interval '2 hours' WHERE state = 'failed'")
@@ -388,5 +397,5 @@ async def test_mail_of_a_killed_process_is_sent_by_another(service: Service, pos
 
 
 async def test_inviting_without_mailed_flag_queues_nothing(service: Service) -> None:
-    ada = await person(service, "reviewer")
+    ada = await add_person(service, "reviewer")
     assert not await owed(service, ada)

@@ -178,10 +178,11 @@ def test_reports_and_corpus_are_the_same_after_the_restore(moved_home: Moved) ->
 
 @pytest.mark.slow
 def test_only_jobs_accepted_after_the_dump_began_are_lost(moved_home: Moved) -> None:
+    moved = moved_home
     lost = [id for id, state in moved_home.states.items() if not state]
     print(
-        f"dump {moved_home.dump_seconds:.1f} s, restore and start {moved_home.restore_seconds:.1f} s; lost {len(lost)} of "
-        f"{len(moved_home.during)} accepted meanwhile; {moved_home.paid_again} of {moved_home.answered} answers paid for again"
+        f"dump {moved.dump_seconds:.1f} s, restore and start {moved.restore_seconds:.1f} s; lost {len(lost)} of "
+        f"{len(moved.during)} accepted meanwhile; {moved.paid_again} of {moved.answered} answers paid for again"
     )
     assert moved_home.during
     assert {*lost} <= {*moved_home.during}

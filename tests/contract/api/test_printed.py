@@ -4,8 +4,8 @@ from pathlib import Path
 
 from tests.contract.api.commands import Program
 from tests.contract.api.evaluated_calls import NO_SCORE_REASON, TITLES, call_with_reports
-from tests.contract.api.people import person
-from tests.contract.api.service import OTHER, Service, served
+from tests.contract.api.people import add_person
+from tests.contract.api.service import OTHER, Service, serve
 from tests.contract.pdf_files import pdf_text
 
 
@@ -36,18 +36,18 @@ async def test_call_dossier_lists_proposals_by_score_with_unscored_and_rejected_
 
 async def test_dossier_shows_opinions_to_officers_and_is_refused_to_others(service: Service) -> None:
     call = await call_with_reports(service)
-    officer = await person(service, "officer")
+    officer = await add_person(service, "officer")
     assert "Reviews" in pdf_text((await officer.get(f"/v1/batches/{call}/dossier")).content)
-    reviewer = await person(service, "reviewer", "Bea Stone")
+    reviewer = await add_person(service, "reviewer", "Bea Stone")
     assert (await reviewer.get(f"/v1/batches/{call}/dossier")).status_code == 403
-    async with service.caller(tenant=OTHER) as stranger:
+    async with service.open_caller(tenant=OTHER) as stranger:
         assert (await stranger.get(f"/v1/batches/{call}/dossier")).status_code == 404
 
 
 async def test_fetch_command_saves_briefs_and_dossier(service: Service, tmp_path: Path) -> None:
     call = await call_with_reports(service)
-    key = await service.key("read")
-    async with served(service.app) as url:
+    key = await service.create_key("read")
+    async with serve(service.app) as url:
         fetched = await Program(url, key, tmp_path).run("batch", "fetch", call, "--format", "pdf")
     assert fetched.code == 0, fetched.err
     *briefs, dossier, index = [tmp_path / line for line in fetched.out.split()]

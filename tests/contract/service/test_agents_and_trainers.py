@@ -9,7 +9,7 @@ from assayer_client.trainers import ServiceRewards, trl_reward
 from orchestrator.jobs.models import TenantPlan
 from orchestrator.store import PgTenants
 from simulator.process import Simulator
-from tests.contract.api.mcp_clients import call_tool, entered_in_task, mcp_client, mcp_over_http
+from tests.contract.api.mcp_clients import call_tool, connect_mcp_client, enter_in_task, run_mcp_server
 from tests.contract.service.caller import IDEA
 from tests.contract.service.running_service import BEES, MOTHS, TENANT, RunningService
 
@@ -25,7 +25,7 @@ def address(running: RunningService) -> tuple[str, str]:
 @pytest.fixture
 async def agent(running: RunningService) -> AsyncIterator[Client]:
     url, key = address(running)
-    async with entered_in_task(mcp_over_http(url)) as at, entered_in_task(mcp_client(at, key)) as client:
+    async with enter_in_task(run_mcp_server(url)) as at, enter_in_task(connect_mcp_client(at, key)) as client:
         yield client
 
 
