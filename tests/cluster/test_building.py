@@ -14,7 +14,7 @@ from assayer.errors import ConfigurationError, InputError
 from cluster.corpora.ray_build import EmbeddingResources, RayBuildPlan, build_on_ray, embed_on_ray
 from cluster.ray_cluster import corpus_build_cluster, private_environment
 from index import Manifest, VersionStore, build_corpus, build_shards, read_manifest
-from tests.contract.bge_models import small_bge_m3
+from tests.contract.bge_models import create_small_bge_m3
 from tests.corpus_papers import RECORDS, write_jsonl
 from tests.polling import wait_until
 from workers.embedding.embedder import BgeM3Embedder, SentenceTransformerEmbedder
@@ -74,7 +74,7 @@ def test_ray_build_publishes_the_same_version_as_a_local_build(tmp_path: Path, s
 
 
 def test_ray_build_stores_the_same_lexical_weights_as_a_local_build(tmp_path: Path, sources: tuple[Path, ...]) -> None:
-    settings = EmbedderSettings(library="FlagEmbedding", model=str(small_bge_m3(tmp_path / "bge-m3")))
+    settings = EmbedderSettings(library="FlagEmbedding", model=str(create_small_bge_m3(tmp_path / "bge-m3")))
     with closing(BgeM3Embedder(settings)) as embedder:
         alone = asyncio.run(build_corpus(sources, tmp_path / "alone", embedder)).manifest
     asked = create_plan(tmp_path, sources).model_copy(update={"embedder": settings})

@@ -17,7 +17,7 @@ from simulator.outside.process import OutsideWorld
 from simulator.process import Simulator
 from tests.cluster.processes import find_replicas, list_child_processes
 from tests.cluster.running import ENDED, Running, run_service
-from tests.contract.reranking_model import small_model
+from tests.contract.reranking_model import create_small_model
 from tests.corpus_papers import ON_TOPIC
 from tests.e2e.program import build_full_text_settings, build_source_settings
 from tests.polling import wait_until
@@ -39,7 +39,7 @@ def simulator() -> Iterator[Simulator]:
 
 @pytest.fixture(scope="module")
 def service(simulator: Simulator, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    model = small_model(tmp_path_factory.mktemp("reranker"))
+    model = create_small_model(tmp_path_factory.mktemp("reranker"))
     # Not pytest's own temporary directory: as root the database's server runs as a user who may not pass through it.
     with OutsideWorld(with_limits=False) as world, tempfile.TemporaryDirectory(prefix="assayer-served-") as folder:
         settings = {

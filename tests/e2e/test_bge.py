@@ -10,7 +10,7 @@ import pytest
 
 from index.records.paper_record import PaperRecord
 from index.records.parquet_records import RecordWriter
-from tests.contract.bge_models import small_bge_m3, small_llm_reranker
+from tests.contract.bge_models import create_small_bge_m3, create_small_llm_reranker
 from tests.corpus_papers import record, write_jsonl
 from tests.e2e.program import Ended, Homes, Program
 
@@ -29,7 +29,7 @@ class Weighed(NamedTuple):
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return small_bge_m3(tmp_path_factory.mktemp("models") / "bge-m3")
+    return create_small_bge_m3(tmp_path_factory.mktemp("models") / "bge-m3")
 
 
 @pytest.fixture(scope="module", params=["whole", "shards"])
@@ -91,7 +91,7 @@ def test_library_mismatch_with_corpus_is_rejected_with_required_setting(weighed_
 
 
 def test_doctor_reports_both_models_and_missing_sparse_head(homes: Homes, model: Path, tmp_path: Path) -> None:
-    gemma = small_llm_reranker(tmp_path / "gemma")
+    gemma = create_small_llm_reranker(tmp_path / "gemma")
     program = homes.create_home("bge-doctor").with_settings(
         EMBEDDER__LIBRARY="FlagEmbedding",
         EMBEDDER__MODEL=model,
@@ -101,7 +101,7 @@ def test_doctor_reports_both_models_and_missing_sparse_head(homes: Homes, model:
     told = program.run("doctor").out
     assert "bge-m3, with FlagEmbedding 1." in told
     assert "gemma, with FlagEmbedding 1." in told
-    bare = small_bge_m3(tmp_path / "bare", with_heads=False)
+    bare = create_small_bge_m3(tmp_path / "bare", with_heads=False)
     assert "no sparse_linear.pt" in " ".join(program.with_settings(EMBEDDER__MODEL=bare).run("doctor").out.split())
 
 

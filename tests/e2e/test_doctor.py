@@ -7,7 +7,7 @@ from importlib.metadata import version
 import pytest
 
 from simulator.outside.process import OutsideWorld
-from tests.contract.mail_server import mail_post
+from tests.contract.mail_server import run_mail_server
 from tests.e2e.program import Ended, Program, build_source_settings, run_simulator
 
 SERVICES = (
@@ -132,7 +132,7 @@ def test_external_services_are_checked_through_their_clients(program: Program) -
 
 
 async def test_mail_server_is_checked_without_sending_mail(program: Program) -> None:
-    async with mail_post() as post:
+    async with run_mail_server() as post:
         told = {
             "MAIL__HOST": "127.0.0.1",
             "MAIL__PORT": post.port,

@@ -21,7 +21,7 @@ from cluster.serving.embedder_and_reranker_pools import EmbedderReplica, PooledE
 from cluster.serving.pool_client import PoolClient, PoolFull, ReplicaLost
 from cluster.serving.replica import ReplicaConfig
 from tests.cluster.served.specimen import Specimen
-from tests.contract.bge_models import small_bge_m3, small_llm_reranker
+from tests.contract.bge_models import create_small_bge_m3, create_small_llm_reranker
 from tests.corpus_papers import OFF_FIELD, ON_TOPIC
 from tests.polling import wait_until_async
 from workers.embedding.embedder import BgeM3Embedder, SentenceTransformerEmbedder
@@ -160,8 +160,8 @@ async def test_served_embedder_returns_the_same_vectors_as_the_local_embedder(cl
 
 
 async def test_served_bge_m3_and_llm_reranker_match_local_models(cluster: None, tmp_path: Path) -> None:
-    embedding = EmbedderSettings(library="FlagEmbedding", model=str(small_bge_m3(tmp_path / "bge-m3")))
-    reranking = RerankerSettings(library="FlagEmbedding", model=str(small_llm_reranker(tmp_path / "gemma")))
+    embedding = EmbedderSettings(library="FlagEmbedding", model=str(create_small_bge_m3(tmp_path / "bge-m3")))
+    reranking = RerankerSettings(library="FlagEmbedding", model=str(create_small_llm_reranker(tmp_path / "gemma")))
     environment = {
         "ASSAYER_EMBEDDER__LIBRARY": embedding.library,
         "ASSAYER_EMBEDDER__MODEL": embedding.model,

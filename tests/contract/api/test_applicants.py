@@ -8,7 +8,7 @@ from tests.contract.api.browsing import EACH_LOOK, Look, look_over, open_console
 from tests.contract.api.console_forms import open_session, submit_form
 from tests.contract.api.people import Person
 from tests.contract.api.service import Service
-from tests.contract.pdf_files import pdf_text
+from tests.contract.pdf_files import read_pdf_text
 from tests.unit.batch_bodies import WORDS
 
 _TABLE = f"""id,title,text,applicant,institution,budget_usd,programme
@@ -129,7 +129,7 @@ async def test_dossier_is_ordered_by_decision_and_states_it(service: Service, ow
     note = {"note": "Fund row 2."}
     assert (await owner.post(f"/v1/batches/{batch}/sign-off", json=note)).status_code == 200
     pdf = (await officer.get(f"/v1/batches/{batch}/dossier")).content
-    told = " ".join(pdf_text(pdf).split())
+    told = " ".join(read_pdf_text(pdf).split())
     for words in ("Sorted by decision", "Fund row 2.", "fund 80,000", "decline: We"):
         assert words in told, words
     assert told.index("fund 80,000") < told.index("decline: We")

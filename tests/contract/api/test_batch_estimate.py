@@ -15,8 +15,8 @@ from orchestrator.jobs.models import JobVerdict, TenantId, TenantPlan
 from orchestrator.store import PgAnswerCache
 from tests.contract.api.commands import Program
 from tests.contract.api.service import ACME, JSONL_HEADERS, OTHER, Service, serve
-from tests.contract.store_jobs import Queue, job
-from tests.contract.store_records import answered, call
+from tests.contract.store_jobs import Queue, build_job
+from tests.contract.store_records import build_answered_row, call
 from tests.in_memory import MemoryCorpusVersions
 from tests.memory_corpus import MemoryCorpus
 from tests.unit.batch_bodies import as_jsonl, words
@@ -43,11 +43,13 @@ async def request_estimate(caller: httpx2.AsyncClient, body: bytes = THREE, **qu
 async def finish_evaluations(service: Service, count: int, usd: float | None, tenant: TenantId = ACME) -> None:
     """Finish `count` evaluations that cost `usd` each."""
     queue = Queue(service.database)
-    await queue.add(*(job(f"{tenant}_{usd}_{number}") for number in range(count)), tenant=tenant)
+    await queue.add(*(build_job(f"{tenant}_{usd}_{number}") for number in range(count)), tenant=tenant)
     for lease in await queue.lease_next(count):
         run = EvaluationId(f"run_{lease.job}")
         assert await queue.leases.record_run(lease, run, {"run": run})
-        row = answered(f"key_{run}", run, call(cost_usd=usd)).model_copy(update={"at": dt.datetime.now(dt.UTC)})
+        row = build_answered_row(f"key_{run}", run, call(cost_usd=usd)).model_copy(
+            update={"at": dt.datetime.now(dt.UTC)}
+        )
         await PgAnswerCache(service.database).record(row, None)
         await queue.leases.finish(lease, JobVerdict(state="succeeded", cost_usd=usd))
 

@@ -95,10 +95,8 @@ async def test_officers_and_reviewers_of_named_calls_see_the_original_title(serv
 @pytest.mark.parametrize("blind", [True, False])
 async def test_author_of_a_document_is_not_assigned_to_it(service: Service, blind: bool) -> None:
     """The stored text of a document judged blind contains no names, nor ever the field `author`."""
-    grace, ada = (
-        await add_person(service, "reviewer", "Grace Hopper"),
-        await add_person(service, "reviewer", "Ada Byron"),
-    )
+    grace = await add_person(service, "reviewer", "Grace Hopper")
+    ada = await add_person(service, "reviewer", "Ada Byron")
     path = f"/v1/batches?blind={str(blind).lower()}"
     batch = (await service.machine.post(path, files=[PDF])).json()["id"]
     masked = named_report("Rehearsal after [name]")

@@ -16,7 +16,7 @@ from tests.contract.api.console_forms import fetch_csrf_token, open_session
 from tests.contract.api.evaluated_calls import evaluate_call_of_six
 from tests.contract.api.people import Person, add_person, call_of
 from tests.contract.api.service import ACME, BODY, Service
-from tests.contract.store_jobs import NOW, OPERATOR, Losing, job
+from tests.contract.store_jobs import NOW, OPERATOR, Losing, build_job
 from tests.polling import wait_until_async
 from tests.unit.batch_bodies import WORDS
 
@@ -181,7 +181,7 @@ _WAITING = """
 async def test_lost_database_answers_cause_no_duplicate_log_entries(service: Service, *, lost: bool) -> None:
     jobs = PgJobs(Losing(service.database)) if lost else service.services.jobs
     call = NewBatch(id=BatchId("bt_1"), name="b", rows=1, open=True, opinions_due=dt.date(2026, 12, 1))
-    first, second = job(row=1), job(row=2)
+    first, second = build_job(row=1), build_job(row=2)
     await jobs.add(ACME, [first], call, by=BY_OPERATOR)
     await jobs.add(ACME, [second], MoreRows(id=call.id, first=2, rows=1), by=BY_OPERATOR)
     await jobs.cancel(ACME, first.id, BY_OPERATOR)

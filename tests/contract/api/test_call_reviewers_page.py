@@ -164,10 +164,8 @@ async def test_several_reviewers_are_invited_at_once_and_mistakes_are_named_by_l
 
 
 async def test_reviewer_choice_is_read_only_after_sign_off_and_for_auditors(service: Service) -> None:
-    owner, auditor = (
-        await add_person(service, "owner", "Olga Owner"),
-        await add_person(service, "auditor", "Eva Auditor"),
-    )
+    owner = await add_person(service, "owner", "Olga Owner")
+    auditor = await add_person(service, "auditor", "Eva Auditor")
     await add_person(service, "reviewer")
     batch, _ = await call_of(service, "# One")
     here = f"/console/calls/{batch}/assignments"

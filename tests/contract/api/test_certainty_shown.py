@@ -8,7 +8,7 @@ from tests.contract.api.evaluated_calls import EMPTY_SUMMARY, call_with_reports
 from tests.contract.api.people import add_person, call_of
 from tests.contract.api.reported_evaluations import finish_with_report
 from tests.contract.api.service import Service
-from tests.contract.pdf_files import pdf_text
+from tests.contract.pdf_files import read_pdf_text
 from tests.contract.store_records import report
 from tests.unit.reports_fixture import full_report
 
@@ -39,7 +39,7 @@ async def test_certainty_column_is_hidden_when_empty_and_replaced_by_a_note(serv
         with_it = (await reads.get(f"/console/calls/{known}")).text
         compared = (await reads.get(f"/console/compare?id={jobs[0]}&id={jobs[1]}")).text
         proposal = (await reads.get(f"/console/proposals/{jobs[0]}")).text
-    papers = [pdf_text((await owner.get(f"/v1/batches/{item}/dossier")).content) for item in (batch, known)]
+    papers = [read_pdf_text((await owner.get(f"/v1/batches/{item}/dossier")).content) for item in (batch, known)]
     assert "sort=certainty" not in without
     assert "each proposal’s page gives it for individual methods and dimensions" in without
     assert "sort=certainty" in with_it

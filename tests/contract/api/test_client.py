@@ -27,7 +27,7 @@ from assayer_client import (
 from assayer_client.reports import Report
 from orchestrator.jobs.models import Problem
 from tests.contract.api.service import TEXT, Service, serve
-from tests.contract.cutting_proxy import cutting
+from tests.contract.cutting_proxy import run_cutting_proxy
 
 _BODY = EvaluationBody(idea=IdeaBody(title="Rehearsal by risk", text=TEXT))
 _QUICK = RetryPolicy(first_pause=0.01)
@@ -113,7 +113,7 @@ async def test_upload_with_a_cut_connection_creates_a_single_batch(service: Serv
     file.write_text(TEXT)
     files = [Upload("idea.txt", file), Upload("röw.jsonl", json.dumps({"title": "Two", "text": TEXT}).encode())]
     key = await service.create_key()
-    async with cutting(url, [0, 100]) as cut, AsyncClient(cut, key, retries=_QUICK) as client:
+    async with run_cutting_proxy(url, [0, 100]) as cut, AsyncClient(cut, key, retries=_QUICK) as client:
         accepted = await client.batches.create(
             files=files, options=BatchQuery(name="Spring & autumn", method="grapheval")
         )
@@ -134,7 +134,10 @@ async def test_batch_with_a_rejected_row_is_followed_and_results_are_saved(
     assert following.result()[-1] == {"succeeded": 2, "failed": 1}
     batch = await client.batches.wait(accepted.id)
     assert (batch.rows, len(batch.rejected_rows), batch.finished_at is not None) == (4, 1, True)
-    async with cutting(url, [400]) as cut, AsyncClient(cut, await service.create_key(), retries=_QUICK) as through:
+    async with (
+        run_cutting_proxy(url, [400]) as cut,
+        AsyncClient(cut, await service.create_key(), retries=_QUICK) as through,
+    ):
         saved = await through.batches.save_results(accepted.id, tmp_path / "results.jsonl")
     states = [json.loads(line)["state"] for line in saved.read_text().splitlines()]
     assert states == ["succeeded", "failed", "succeeded", "refused"]

@@ -6,7 +6,7 @@ from tests.contract.api.evaluated_calls import TITLES, call_with_reports, evalua
 from tests.contract.api.people import Person
 from tests.contract.api.reviewed_calls import call_with_reviewer
 from tests.contract.api.service import Service
-from tests.contract.pdf_files import document
+from tests.contract.pdf_files import build_document
 from tests.unit.batch_bodies import WORDS
 
 
@@ -14,7 +14,7 @@ from tests.unit.batch_bodies import WORDS
 async def test_unreadable_document_is_never_assigned(
     service: Service, officer: Person, ada: Person, look: Look
 ) -> None:
-    files = [("file", ("broken.pdf", document([]))), ("file", ("one.txt", f"# One\n\n{WORDS}".encode()))]
+    files = [("file", ("broken.pdf", build_document([]))), ("file", ("one.txt", f"# One\n\n{WORDS}".encode()))]
     made = await officer.post("/v1/batches?name=Spring", files=files)
     assert made.json()["accepted"] == 2, made.text
     batch = made.json()["id"]

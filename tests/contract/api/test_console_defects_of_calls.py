@@ -12,7 +12,7 @@ from tests.contract.api.people import Person, call_of
 from tests.contract.api.ranking_jobs import rank_call
 from tests.contract.api.reported_evaluations import finish_with_report
 from tests.contract.api.service import TEXT, Service
-from tests.contract.pdf_files import drawn
+from tests.contract.pdf_files import build_drawn_pdf
 from tests.unit.batch_bodies import WORDS
 from tests.unit.evidence_reports import evidence_report
 
@@ -33,7 +33,7 @@ async def test_new_call_asks_before_files_are_lost_and_states_what_is_not_opened
 ) -> None:
     plan, scan, thin = (tmp_path / name for name in ("plan.md", "scan.pdf", "thin.txt"))
     plan.write_text(f'---\ntitle: "Scoring plans"\n---\n\n## Problem\n\n{TEXT}\n', "utf-8")
-    scan.write_bytes(drawn("A plan"))
+    scan.write_bytes(build_drawn_pdf("A plan"))
     thin.write_text("x x x x", "utf-8")
     async with open_console(service, officer.key, _SCREEN) as (page, url):
         page.on("dialog", lambda _: None)

@@ -8,7 +8,7 @@ from assayer_client.contestation import Contestation
 from tests.contract.api.commands import Program
 from tests.contract.api.reported_evaluations import store_full_report
 from tests.contract.api.service import Service, serve
-from tests.contract.pdf_files import pdf_text
+from tests.contract.pdf_files import read_pdf_text
 from tests.unit.reports_fixture import full_report
 
 
@@ -29,7 +29,7 @@ async def test_contestation_is_available_as_json_and_pdf(service: Service) -> No
     assert told["evaluation"] == job
     assert told["corpus_version"] == report.provenance.corpus_version
     assert [item["digest"] for item in told["prompts"]] == [item.digest for item in report.provenance.prompts]
-    text = pdf_text(pdf.content)
+    text = read_pdf_text(pdf.content)
     for prompt in report.provenance.prompts:
         assert f"version {prompt.version}" in text
     assert report.references[0].title in text

@@ -4,7 +4,7 @@ from tests.contract.api.console_forms import find_hidden_field, open_session
 from tests.contract.api.erasures import find_tables_with, request_erasure, submit_rows_to_erase
 from tests.contract.api.people import Person, add_person
 from tests.contract.api.service import OTHER, Service
-from tests.contract.pdf_files import pdf_text
+from tests.contract.pdf_files import read_pdf_text
 
 ORIGIN = {"Origin": "http://api"}
 
@@ -24,7 +24,7 @@ async def test_erasure_proof_lists_deleted_jobs_without_naming_the_applicant(ser
     assert (proof["still_stored"], proof["subject"]) == ([], "an applicant")
     assert proof["audit_head"] == f"{head['number']}:{head['hash']}"
     assert "A-1" not in str(proof)
-    assert proof["hash"] in pdf_text(paper.content).replace(" ", "")
+    assert proof["hash"] in read_pdf_text(paper.content).replace(" ", "")
     assert await find_tables_with(service.database, "Reeds") == []
 
 
@@ -44,7 +44,7 @@ async def test_proof_page_and_pdf_name_who_erased_and_the_deleted_items(service:
     async with open_session(service, owner.key) as reads:
         proof = (await owner.get(f"/v1/erasures/{(await request_erasure(owner, source='A-1'))['proof']}")).json()
         page = (await reads.get(f"/console/erase/{proof['number']}")).text.partition("<main")[2]
-        paper = " ".join(pdf_text((await owner.get(f"/v1/erasures/{proof['number']}?format=pdf")).content).split())
+        paper = " ".join(read_pdf_text((await owner.get(f"/v1/erasures/{proof['number']}?format=pdf")).content).split())
     assert proof["erased_by"] == "Olga Owner"
     entry = f"{proof['number']}:{proof['hash']}"
     assert proof["audit_head"] == entry

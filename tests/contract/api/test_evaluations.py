@@ -23,7 +23,7 @@ from orchestrator.settings import QueueSettings
 from orchestrator.store import Database, NotificationListener, PgJobs
 from tests.contract.api.problems import check_problem
 from tests.contract.api.service import ACME, BODY, TEXT, Service, serve
-from tests.contract.store_jobs import job, tenant
+from tests.contract.store_jobs import build_job, create_tenant
 
 
 async def submit(client: httpx2.AsyncClient, **more: object) -> Accepted:
@@ -157,10 +157,10 @@ async def test_valid_criteria_reach_the_job_and_invalid_criteria_are_rejected(se
 async def test_waiting_reason_uses_the_configured_cost_limit(
     database: Database, listener: NotificationListener, tmp_path: Path
 ) -> None:
-    await tenant(database, monthly_usd=1.0)
+    await create_tenant(database, monthly_usd=1.0)
     settings = Settings(home=tmp_path, queue=QueueSettings(max_usd=5.0))
     jobs = api_services(settings, database, listener, SystemClock(), None, ready=_never_ready).jobs
-    await jobs.add(ACME, [job("ev_a")])
+    await jobs.add(ACME, [build_job("ev_a")])
     assert "It may cost 5 USD, but only 1.00 USD remains" in str(await jobs.explain_waiting(ACME, JobId("ev_a")))
 
 

@@ -10,7 +10,7 @@ from tests.contract.api.console_forms import open_session, submit_form
 from tests.contract.api.funding_calls import ANSWERS, create_funding_call, create_reviewed_call, list_proposals
 from tests.contract.api.people import Person
 from tests.contract.api.service import Service
-from tests.contract.pdf_files import pdf_text
+from tests.contract.pdf_files import read_pdf_text
 from tests.unit.batch_bodies import WORDS
 
 
@@ -108,7 +108,7 @@ async def test_templates_changed_in_a_second_tab_are_not_overwritten(
 async def test_letters_download_as_pdf_and_zip(service: Service, officer: Person, ada: Person) -> None:
     batch, _, _ = await _decide_call(service, officer, ada)
     pdf = await officer.get(f"/v1/batches/{batch}/letters", params={"format": "pdf"})
-    assert "70,000 EUR" in pdf_text(pdf.content)
+    assert "70,000 EUR" in read_pdf_text(pdf.content)
     archive = await officer.get(f"/v1/batches/{batch}/letters", params={"format": "zip"})
     names = zipfile.ZipFile(io.BytesIO(archive.content)).namelist()
     assert sorted(name.partition("/")[0] for name in names) == ["decline", "fund"]

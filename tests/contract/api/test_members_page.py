@@ -76,10 +76,8 @@ async def test_officer_can_edit_a_member_but_not_the_members_email_address(servi
 
 
 async def test_officers_cannot_change_owners_and_auditors_only_view(service: Service) -> None:
-    owner, officer = (
-        await add_person(service, "owner", "Olga Owner"),
-        await add_person(service, "officer", "Otto Officer"),
-    )
+    owner = await add_person(service, "owner", "Olga Owner")
+    officer = await add_person(service, "officer", "Otto Officer")
     changes = (f"{HERE}/{owner.member.id}", f"{HERE}/{owner.member.id}/remove")
     async with open_session(service, officer.key) as browser:
         listed = (await browser.get(HERE)).text

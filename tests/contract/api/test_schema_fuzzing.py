@@ -27,7 +27,7 @@ from orchestrator.application import get_documented_app
 from orchestrator.store import Database, DatabaseSettings, NotificationListener
 from tests.contract.api.people import add_person
 from tests.contract.api.service import BODY, TEXT, Service, serve
-from tests.contract.store_records import paper
+from tests.contract.store_records import build_paper
 from tests.in_memory import MemoryCorpusVersions
 from tests.memory_corpus import MemoryCorpus
 from tests.postgres import SharedPostgres
@@ -82,7 +82,7 @@ async def _serve(database_url: str, started: "threading.Event", told: list[Runni
         Database(DatabaseSettings(url=SecretStr(database_url))) as database,
         NotificationListener(database) as listener,
     ):
-        corpus = MemoryCorpus([paper(1), paper(2)], HashingEmbedder())
+        corpus = MemoryCorpus([build_paper(1), build_paper(2)], HashingEmbedder())
         service = Service.build(database, listener, **_QUICK).with_services(
             corpora=MemoryCorpusVersions(corpus), overnight=True
         )

@@ -14,16 +14,16 @@ from tests.contract.api.console_forms import open_session, submit_form
 from tests.contract.api.people import Person, add_person, call_of
 from tests.contract.api.reviewed_calls import choose_reviewers, list_member_ids
 from tests.contract.api.service import Service
-from tests.contract.mail_sending import sending
-from tests.contract.mail_server import MailPost, mail_post
+from tests.contract.mail_sending import send_mails
+from tests.contract.mail_server import MailServer, run_mail_server
 
 _ORIGIN = {"Origin": "http://api"}
 _LINK = re.compile(r"https://assayer\.example\.org(/console/sign-in/link/[\w-]{43})")
 
 
 @pytest.fixture
-async def post() -> AsyncIterator[MailPost]:
-    async with mail_post() as opened:
+async def smtp() -> AsyncIterator[MailServer]:
+    async with run_mail_server() as opened:
         yield opened
 
 
@@ -37,12 +37,12 @@ async def _use(browser: httpx2.AsyncClient, link: str) -> httpx2.Response:
 
 
 async def test_invitation_and_reminder_bring_links_that_are_stored_only_as_hashes(
-    service: Service, officer: Person, post: MailPost
+    service: Service, officer: Person, smtp: MailServer
 ) -> None:
     invited = {"name": "Grace Hopper", "email": "grace@example.org", "role": "reviewer"}
     assert (await officer.post("/v1/members", json=invited)).status_code == 201
-    async with sending(service, post.port):
-        (letter,) = await post.received(1)
+    async with send_mails(service, smtp.port):
+        (letter,) = await smtp.receive(1)
     (path,) = _LINK.findall(letter.text)
     assert "key" not in letter.text
     assert "can be used once, within 14 days" in letter.text
@@ -89,7 +89,7 @@ async def test_link_ends_with_its_time_or_its_person(service: Service, owner: Pe
 
 @EACH_LOOK
 async def test_reviewer_asks_for_a_link_and_opens_the_queue_with_it(
-    service: Service, officer: Person, ada: Person, look: Look, post: MailPost
+    service: Service, officer: Person, ada: Person, look: Look, smtp: MailServer
 ) -> None:
     async with open_console(service, officer.key, look, is_refused=True) as (page, url):
         await page.context.clear_cookies()
@@ -99,8 +99,8 @@ async def test_reviewer_asks_for_a_link_and_opens_the_queue_with_it(
             await page.get_by_role("button", name="Send me a link").click()
             await page.get_by_text("If this address belongs to a reviewer, a link has been sent to it.").wait_for()
         await look_over(page, "sign-in-sent", look)
-        async with sending(service, post.port):
-            (letter,) = await post.received(1)
+        async with send_mails(service, smtp.port):
+            (letter,) = await smtp.receive(1)
         assert letter.recipients == (ada.member.email,)
         (path,) = _LINK.findall(letter.text)
         await page.goto(url + path)
@@ -113,7 +113,7 @@ async def test_reviewer_asks_for_a_link_and_opens_the_queue_with_it(
 
 @EACH_LOOK
 async def test_officer_reminds_reviewers_of_missing_reviews(
-    service: Service, officer: Person, ada: Person, look: Look, post: MailPost
+    service: Service, officer: Person, ada: Person, look: Look, smtp: MailServer
 ) -> None:
     batch, _ = await call_of(service, "# One", "# Two")
     due = (dt.datetime.now(dt.UTC) - dt.timedelta(days=2)).date()
@@ -126,8 +126,8 @@ async def test_officer_reminds_reviewers_of_missing_reviews(
         await page.get_by_role("button", name="Remind 1 reviewer by email").click()
         await page.get_by_text("Everyone who accepts email was reminded within the last 24 hours.").wait_for()
         await look_over(page, "panel-reminded", look)
-    async with sending(service, post.port):
-        (letter,) = await post.received(1)
+    async with send_mails(service, smtp.port):
+        (letter,) = await smtp.receive(1)
     assert letter.message["Subject"] == f"Reminder: 2 reviews missing, due by {due}: Spring"
     assert _LINK.search(letter.text)
     async with open_session(service, officer.key) as browser:
@@ -138,15 +138,15 @@ async def test_officer_reminds_reviewers_of_missing_reviews(
 
 
 async def test_reviewers_of_a_call_are_asked_for_bids_by_mail_with_a_link(
-    service: Service, officer: Person, ada: Person, post: MailPost
+    service: Service, officer: Person, ada: Person, smtp: MailServer
 ) -> None:
     bob = await add_person(service, "reviewer", "Bob Noyce")
     batch, _ = await call_of(service, "# One")
     await choose_reviewers(officer, batch, list_member_ids(ada))
     for wanted in (True, True):
         assert (await officer.put(f"/v1/batches/{batch}/bidding", json={"open": wanted})).status_code == 200
-    async with sending(service, post.port):
-        (letter,) = await post.received(1)
+    async with send_mails(service, smtp.port):
+        (letter,) = await smtp.receive(1)
     assert letter.recipients == (ada.member.email,)
     assert letter.message["Subject"].startswith("Which proposals would you like to review? Unnamed call of ")
     (path,) = _LINK.findall(letter.text)

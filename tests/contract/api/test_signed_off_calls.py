@@ -83,10 +83,8 @@ async def test_repeated_rows_request_is_answered_identically_after_sign_off(serv
 
 
 async def test_concurrent_score_overrides_are_rejected_after_sign_off(service: Service) -> None:
-    owner, officer = (
-        await add_person(service, "owner", "Olga Owner"),
-        await add_person(service, "officer", "Otto Officer"),
-    )
+    owner = await add_person(service, "owner", "Olga Owner")
+    officer = await add_person(service, "officer", "Otto Officer")
     for n in range(6):
         batch, (first,) = await call_of(service, f"# One {n}")
         sets = (

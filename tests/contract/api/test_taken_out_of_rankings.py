@@ -29,7 +29,7 @@ from tests.contract.api.problems import check_problem
 from tests.contract.api.ranking_jobs import finish_ranking, list_proposal_ids, rank_call
 from tests.contract.api.reported_evaluations import call_record
 from tests.contract.api.service import ACME, Service, serve
-from tests.contract.pdf_files import pdf_text
+from tests.contract.pdf_files import read_pdf_text
 from tests.unit.batch_bodies import WORDS
 from tests.unit.judges import JudgeLlm, ranking_run, right
 
@@ -151,7 +151,7 @@ async def test_erasure_log_and_proof_name_the_affected_rankings(service: Service
     assert ranking not in entry.content["erased_ids"]
     assert list(find_audit_faults(log, await service.services.audit_log.get_head(ACME))) == []
     paper = await service.machine.get(f"/v1/erasures/{proof['number']}?format=pdf")
-    assert ranking in pdf_text(paper.content)
+    assert ranking in read_pdf_text(paper.content)
     async with open_session(service, (await add_person(service, "owner")).key) as owners:
         page = (await owners.get(f"/console/erase/{proof['number']}")).text
         assert "1 ranking, which stays" in page

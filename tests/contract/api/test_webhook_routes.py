@@ -14,7 +14,7 @@ from cluster.webhooks import open_deliverer
 from orchestrator.webhooks.secrets import SecretCipher
 from tests.contract.api.problems import check_problem, get_first_error
 from tests.contract.api.service import BODY, OTHER, Service
-from tests.contract.webhook_receiver import receiver
+from tests.contract.webhook_receiver import run_receiver
 
 HOOK = {"url": "https://hooks.example.org/assayer"}
 
@@ -98,7 +98,7 @@ async def test_evaluation_end_is_delivered_only_to_webhooks_of_its_tenant(
     service: Service, client: httpx2.AsyncClient
 ) -> None:
     settings = WebhookSettings(allow=("127.0.0.0/8",), plain_http=True)
-    async with receiver() as ours, receiver() as theirs, service.open_caller(tenant=OTHER) as stranger:
+    async with run_receiver() as ours, run_receiver() as theirs, service.open_caller(tenant=OTHER) as stranger:
         made = NewWebhook.model_validate_json((await client.post("/v1/webhooks", json={"url": ours.url})).content)
         other = (await stranger.post("/v1/webhooks", json={"url": theirs.url})).json()["id"]
         accepted = (await client.post("/v1/evaluations", json=BODY)).json()
@@ -110,7 +110,7 @@ async def test_evaluation_end_is_delivered_only_to_webhooks_of_its_tenant(
         ):
             running = asyncio.create_task(deliverer.run())
             await service.finish()
-            (message,) = await ours.received(1)
+            (message,) = await ours.receive(1)
             running.cancel()
             with suppress(asyncio.CancelledError):
                 await running
@@ -125,7 +125,7 @@ async def test_evaluation_end_is_delivered_only_to_webhooks_of_its_tenant(
 
 
 async def test_ping_is_queued_and_listed_as_a_delivery(service: Service) -> None:
-    async with receiver() as received, service.open_caller() as client:
+    async with run_receiver() as received, service.open_caller() as client:
         made = (await client.post("/v1/webhooks", json={"url": received.url, "events": ["batch.finished"]})).json()
         sent = DeliveryResource.model_validate_json((await client.post(f"/v1/webhooks/{made['id']}/ping")).content)
         assert (sent.type, sent.state, sent.attempt) == ("ping", "pending", 0)
