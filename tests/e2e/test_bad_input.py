@@ -171,12 +171,12 @@ def test_dollar_budget_without_a_price_is_refused(program: Program) -> None:
     assert "ASSAYER_LLM__PRICES='{\"m\": [2.0, 8.0]}'" in said
 
 
-def test_revoked_api_key_stops_run_and_keeps_finished_reports(revoked: Evaluated) -> None:
-    assert revoked.ended.code == 1
-    (line,) = revoked.ended.err.splitlines()
+def test_revoked_api_key_stops_run_and_keeps_finished_reports(revoked_run: Evaluated) -> None:
+    assert revoked_run.ended.code == 1
+    (line,) = revoked_run.ended.err.splitlines()
     assert line.startswith("Stopped before all ideas were evaluated. The LLM endpoint http://127.0.0.1:")
     assert "rejected the API key (401). Set ASSAYER_LLM__API_KEY" in line
-    (done,) = read_reports(revoked.program.out)
-    assert f"out/{done}.json" in revoked.ended.out
-    (row,) = revoked.program.fetch_rows("SELECT count(*) AS done FROM evaluations")
+    (done,) = read_reports(revoked_run.program.out)
+    assert f"out/{done}.json" in revoked_run.ended.out
+    (row,) = revoked_run.program.fetch_rows("SELECT count(*) AS done FROM evaluations")
     assert row["done"] == 1

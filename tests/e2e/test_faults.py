@@ -49,8 +49,8 @@ CLASSES = {
 
 
 @pytest.fixture(scope="module")
-def faulty_reports(faulty: Evaluated) -> dict[str, Report]:
-    return read_reports(faulty.program.out)
+def faulty_reports(faulty_run: Evaluated) -> dict[str, Report]:
+    return read_reports(faulty_run.program.out)
 
 
 def _count_injected_faults(stats: Stats) -> Counter[str]:
@@ -81,22 +81,24 @@ def _count_dropped_items(report: Report) -> Counter[str]:
     return dropped
 
 
-def test_every_idea_gets_a_report_that_passes_every_check(faulty: Evaluated) -> None:
-    assert (faulty.ended.code, faulty.ended.err) == (0, "")
-    assert find_violations(faulty.program.out, expected=2) == ""
+def test_every_idea_gets_a_report_that_passes_every_check(faulty_run: Evaluated) -> None:
+    assert (faulty_run.ended.code, faulty_run.ended.err) == (0, "")
+    assert find_violations(faulty_run.program.out, expected=2) == ""
 
 
-def test_every_injected_fault_is_in_a_coverage_box(faulty: Evaluated, faulty_reports: dict[str, Report]) -> None:
-    assert faulty.stats.cut_by_max_tokens == 0
-    injected, met = _count_injected_faults(faulty.stats), _count_recorded_faults(faulty_reports)
+def test_every_injected_fault_is_in_a_coverage_box(faulty_run: Evaluated, faulty_reports: dict[str, Report]) -> None:
+    assert faulty_run.stats.cut_by_max_tokens == 0
+    injected, met = _count_injected_faults(faulty_run.stats), _count_recorded_faults(faulty_reports)
     assert len(injected) >= 8
-    assert injected.total() >= 0.15 * faulty.stats.answered
+    assert injected.total() >= 0.15 * faulty_run.stats.answered
     assert met.total() == injected.total()
     assert _count_by_class(met) == _count_by_class(injected)
 
 
-def test_every_failed_llm_request_is_listed_as_dropped(faulty: Evaluated, faulty_reports: dict[str, Report]) -> None:
-    rows = faulty.program.fetch_rows("SELECT run_id, task FROM ledger WHERE outcome = 'failed'")
+def test_every_failed_llm_request_is_listed_as_dropped(
+    faulty_run: Evaluated, faulty_reports: dict[str, Report]
+) -> None:
+    rows = faulty_run.program.fetch_rows("SELECT run_id, task FROM ledger WHERE outcome = 'failed'")
     assert rows, "No call was lost for good: choose another seed."
     for report in faulty_reports.values():
         lost = Counter(DROPPED[row["task"]] for row in rows if row["run_id"] == report["evaluation_id"])
@@ -106,9 +108,9 @@ def test_every_failed_llm_request_is_listed_as_dropped(faulty: Evaluated, faulty
 
 
 def test_llm_calls_in_coverage_match_answered_requests_in_ledger(
-    faulty: Evaluated, faulty_reports: dict[str, Report]
+    faulty_run: Evaluated, faulty_reports: dict[str, Report]
 ) -> None:
-    rows = faulty.program.fetch_rows(
+    rows = faulty_run.program.fetch_rows(
         "SELECT run_id, count(*) AS calls FROM ledger WHERE outcome = 'answered' GROUP BY 1"
     )
     assert {row["run_id"]: row["calls"] for row in rows} == {
@@ -116,25 +118,25 @@ def test_llm_calls_in_coverage_match_answered_requests_in_ledger(
     }
 
 
-def test_ledger_counts_every_billed_token_including_unusable_answers(faulty: Evaluated) -> None:
+def test_ledger_counts_every_billed_token_including_unusable_answers(faulty_run: Evaluated) -> None:
     """Where a connection broke before the endpoint told what it had read, the prompt is charged for: at most as much
     beyond the simulator's own count as the calls concerned hold."""
-    (row,) = faulty.program.fetch_rows(
+    (row,) = faulty_run.program.fetch_rows(
         "SELECT sum(prompt_tokens) AS read, sum(completion_tokens) AS written FROM ledger"
     )
-    (broken,) = faulty.program.fetch_rows(
+    (broken,) = faulty_run.program.fetch_rows(
         """SELECT coalesce(sum(prompt_tokens), 0) AS read FROM ledger WHERE faults @> '[{"kind": "connection"}]'"""
     )
-    untold = row["read"] - faulty.stats.prompt_tokens
-    assert row["written"] == faulty.stats.completion_tokens
-    assert (untold > 0) == (faulty.stats.injected.get("dropped", 0) > 0)
+    untold = row["read"] - faulty_run.stats.prompt_tokens
+    assert row["written"] == faulty_run.stats.completion_tokens
+    assert (untold > 0) == (faulty_run.stats.injected.get("dropped", 0) > 0)
     assert 0 <= untold < max(1, broken["read"])
 
 
 def test_recovered_faults_match_answered_requests_in_ledger(
-    faulty: Evaluated, faulty_reports: dict[str, Report]
+    faulty_run: Evaluated, faulty_reports: dict[str, Report]
 ) -> None:
-    rows = faulty.program.fetch_rows(
+    rows = faulty_run.program.fetch_rows(
         "SELECT run_id, sum(jsonb_array_length(faults)) AS faults FROM ledger WHERE outcome = 'answered' GROUP BY 1"
     )
     assert {row["run_id"]: row["faults"] for row in rows} == {
