@@ -5,20 +5,20 @@ import re
 import psutil
 
 
-def family(root: int) -> list[psutil.Process]:
+def list_child_processes(root: int) -> list[psutil.Process]:
     return psutil.Process(root).children(recursive=True)
 
 
-def replica(root: int, deployment: str) -> psutil.Process | None:
+def find_replica(root: int, deployment: str) -> psutil.Process | None:
     """A pool's process; None while there is none."""
-    return next(iter(replicas(root, deployment)), None)
+    return next(iter(find_replicas(root, deployment)), None)
 
 
-def replicas(root: int, deployment: str) -> list[psutil.Process]:
+def find_replicas(root: int, deployment: str) -> list[psutil.Process]:
     """Ray writes the pool into a process's title, with the call in work if any."""
     title = re.compile(rf"^ray::.*[:#]{deployment}(#|$|\.)", re.IGNORECASE)
     replica_processes = []
-    for process in family(root):
+    for process in list_child_processes(root):
         try:
             if title.match(" ".join(process.cmdline()).strip()) and process.status() != psutil.STATUS_ZOMBIE:
                 replica_processes.append(process)

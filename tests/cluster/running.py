@@ -17,7 +17,7 @@ from uuid import uuid4
 import psutil
 
 from index import build_corpus
-from tests.cluster.processes import family
+from tests.cluster.processes import list_child_processes
 from tests.constants import accepting_constants
 from tests.corpus_papers import RECORDS, write_jsonl
 from tests.polling import wait_until
@@ -56,20 +56,20 @@ class Running(NamedTuple):
         assert status == 202, answer
         return str(answer["id"])
 
-    def state(self, job: str) -> str:
+    def get_state(self, job: str) -> str:
         """Return the state of a job; empty if the service cannot say."""
         status, answer = self.ask("GET", f"/v1/evaluations/{job}")
         return str(answer["state"]) if status == 200 else ""
 
-    def verdict(self, job: str) -> str:
+    def wait_until_ended(self, job: str) -> str:
         return self.wait_for(job, ENDED)
 
     def wait_for(self, job: str, states: set[str]) -> str:
-        return wait_until(lambda: self.state(job), lambda state: state in states, interval=0.2)
+        return wait_until(lambda: self.get_state(job), lambda state: state in states, interval=0.2)
 
 
 @contextmanager
-def running(home: Path, settings: Mapping[str, str]) -> Iterator[Running]:
+def run_service(home: Path, settings: Mapping[str, str]) -> Iterator[Running]:
     """Run a service with a small corpus; `home` must be a directory that a PostgreSQL server may traverse."""
     with closing(SentenceTransformerEmbedder(EmbedderSettings())) as embedder:
         papers = write_jsonl(home / "papers.jsonl", RECORDS)
@@ -93,12 +93,12 @@ def running(home: Path, settings: Mapping[str, str]) -> Iterator[Running]:
             text=True,
         )
         try:
-            yield _started(process, log)
+            yield _wait_for_start(process, log)
         finally:
             _stop(process)
 
 
-def _started(process: "subprocess.Popen[str]", log: Path) -> Running:
+def _wait_for_start(process: "subprocess.Popen[str]", log: Path) -> Running:
     assert process.stdout is not None
     key = ""
     for line in process.stdout:
@@ -110,7 +110,7 @@ def _started(process: "subprocess.Popen[str]", log: Path) -> Running:
 
 def _stop(process: "subprocess.Popen[str]") -> None:
     """Everything that it started, however it ends."""
-    processes = family(process.pid) if process.poll() is None else []
+    processes = list_child_processes(process.pid) if process.poll() is None else []
     process.kill()
     process.wait()
     if process.stdout is not None:

@@ -14,7 +14,7 @@ from assayer.errors import ConfigurationError, InputError
 from cluster.corpora.ray_build import EmbeddingResources, RayBuildPlan, build_on_ray, embed_on_ray
 from cluster.ray_cluster import corpus_build_cluster, private_environment
 from index import Manifest, VersionStore, build_corpus, build_shards, read_manifest
-from tests.contract.bge_models import small_bge_m3
+from tests.contract.bge_models import create_small_bge_m3
 from tests.corpus_papers import RECORDS, write_jsonl
 from tests.polling import wait_until
 from workers.embedding.embedder import BgeM3Embedder, SentenceTransformerEmbedder
@@ -45,7 +45,7 @@ def sources(tmp_path: Path) -> tuple[Path, ...]:
     return first, second
 
 
-def wanted(tmp_path: Path, sources: tuple[Path, ...], shards: int | None = None) -> RayBuildPlan:
+def create_plan(tmp_path: Path, sources: tuple[Path, ...], shards: int | None = None) -> RayBuildPlan:
     return RayBuildPlan(
         sources=sources,
         directory=tmp_path / f"corpus-{shards}",
@@ -56,7 +56,7 @@ def wanted(tmp_path: Path, sources: tuple[Path, ...], shards: int | None = None)
     )
 
 
-def silent(texts: int) -> None:
+def ignore_progress(texts: int) -> None:
     """Ignore progress."""
 
 
@@ -64,43 +64,43 @@ def test_ray_build_publishes_the_same_version_as_a_local_build(tmp_path: Path, s
     with closing(SentenceTransformerEmbedder(EmbedderSettings())) as embedder:
         alone = asyncio.run(build_corpus(sources, tmp_path / "alone", embedder)).manifest
         in_shards = asyncio.run(build_shards(sources, 2, tmp_path / "alone-shards", embedder)).manifest
-    built = asyncio.run(build_on_ray(wanted(tmp_path, sources), silent))
+    built = asyncio.run(build_on_ray(create_plan(tmp_path, sources), ignore_progress))
     assert (built.version, built.papers, built.rejected) == (alone.version, alone.papers, alone.rejected)
     assert {item.reason for item in built.rejected} == {"title is missing", "not valid JSON", "duplicate id"}
     assert built.stored.embedded > len(RECORDS)
-    again = asyncio.run(build_on_ray(wanted(tmp_path, sources, shards=2), silent))
+    again = asyncio.run(build_on_ray(create_plan(tmp_path, sources, shards=2), ignore_progress))
     assert (again.version, again.papers, again.rejected) == (in_shards.version, in_shards.papers, in_shards.rejected)
     assert (again.stored.embedded, again.stored.found) == (0, built.stored.embedded)
 
 
 def test_ray_build_stores_the_same_lexical_weights_as_a_local_build(tmp_path: Path, sources: tuple[Path, ...]) -> None:
-    settings = EmbedderSettings(library="FlagEmbedding", model=str(small_bge_m3(tmp_path / "bge-m3")))
+    settings = EmbedderSettings(library="FlagEmbedding", model=str(create_small_bge_m3(tmp_path / "bge-m3")))
     with closing(BgeM3Embedder(settings)) as embedder:
         alone = asyncio.run(build_corpus(sources, tmp_path / "alone", embedder)).manifest
-    asked = wanted(tmp_path, sources).model_copy(update={"embedder": settings})
-    built = asyncio.run(build_on_ray(asked, silent))
+    asked = create_plan(tmp_path, sources).model_copy(update={"embedder": settings})
+    built = asyncio.run(build_on_ray(asked, ignore_progress))
     assert (built.version, built.papers) == (alone.version, alone.papers)
     there = read_manifest(VersionStore(asked.directory).current_path())
     assert there.lexical
-    assert lexical_files(there) == lexical_files(alone)
-    again = asyncio.run(build_on_ray(asked.model_copy(update={"directory": tmp_path / "again"}), silent))
+    assert get_lexical_checksums(there) == get_lexical_checksums(alone)
+    again = asyncio.run(build_on_ray(asked.model_copy(update={"directory": tmp_path / "again"}), ignore_progress))
     assert (again.stored.embedded, again.stored.found) == (0, built.stored.embedded)
 
 
-def lexical_files(manifest: Manifest) -> dict[str, str]:
+def get_lexical_checksums(manifest: Manifest) -> dict[str, str]:
     """Checksums of the one segment's files of weights."""
     (segment,) = manifest.segments
     return {file.path: file.sha256 for file in segment.files if "lexical" in file.path}
 
 
 def test_embedding_run_completes_after_its_process_is_killed(tmp_path: Path, sources: tuple[Path, ...]) -> None:
-    embedding = wanted(tmp_path, sources).model_copy(update={"share": EmbeddingResources(processes=1, texts=1)})
+    embedding = create_plan(tmp_path, sources).model_copy(update={"share": EmbeddingResources(processes=1, texts=1)})
     with ThreadPoolExecutor(1) as pool:
         killer = pool.submit(_kill_once_something_is_stored, tmp_path)
-        stored = embed_on_ray(embedding, silent)
+        stored = embed_on_ray(embedding, ignore_progress)
         stored_then = killer.result()
     assert 0 < stored_then < len(stored.keys)
-    assert sorted(stored.keys) == _files(tmp_path)
+    assert sorted(stored.keys) == _list_stored_portions(tmp_path)
 
 
 def test_interrupted_run_leaves_stored_embeddings_for_the_next_run(tmp_path: Path, sources: tuple[Path, ...]) -> None:
@@ -108,18 +108,18 @@ def test_interrupted_run_leaves_stored_embeddings_for_the_next_run(tmp_path: Pat
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        embed_on_ray(wanted(tmp_path, sources), give_up)
-    there = len(_files(tmp_path))
+        embed_on_ray(create_plan(tmp_path, sources), give_up)
+    there = len(_list_stored_portions(tmp_path))
     assert there
-    stored = embed_on_ray(wanted(tmp_path, sources), silent)
+    stored = embed_on_ray(create_plan(tmp_path, sources), ignore_progress)
     assert stored.found >= there
-    assert sorted(stored.keys) == _files(tmp_path)
+    assert sorted(stored.keys) == _list_stored_portions(tmp_path)
 
 
 def test_source_without_valid_papers_is_rejected_by_name(tmp_path: Path) -> None:
     source = write_jsonl(tmp_path / "empty.jsonl", [{"id": "untitled"}])
     with pytest.raises(InputError, match=r"empty\.jsonl contains no valid paper"):
-        embed_on_ray(wanted(tmp_path, (source,)), silent)
+        embed_on_ray(create_plan(tmp_path, (source,)), ignore_progress)
 
 
 @pytest.mark.parametrize(
@@ -128,31 +128,33 @@ def test_source_without_valid_papers_is_rejected_by_name(tmp_path: Path) -> None
 def test_gpu_build_without_gpus_is_rejected_before_embedding(
     tmp_path: Path, sources: tuple[Path, ...], shards: int | None, why: str
 ) -> None:
-    plan = wanted(tmp_path, sources, shards).model_copy(update={"device": "cuda"})
+    plan = create_plan(tmp_path, sources, shards).model_copy(update={"device": "cuda"})
     with pytest.raises(ConfigurationError, match=why):
-        asyncio.run(build_on_ray(plan, silent))
-    assert not _files(tmp_path)
+        asyncio.run(build_on_ray(plan, ignore_progress))
+    assert not _list_stored_portions(tmp_path)
 
 
 def _kill_once_something_is_stored(tmp_path: Path) -> int:
     """Kill the embedding processes once a portion is stored, and return the number of portions stored by then.
 
     The check polls the disk, because Ray Data reports progress late."""
-    for process in wait_until(lambda: _embedding_processes() if _files(tmp_path) else [], interval=0.01):
+    for process in wait_until(
+        lambda: _list_embedding_processes() if _list_stored_portions(tmp_path) else [], interval=0.01
+    ):
         process.kill()
-    return len(_files(tmp_path))
+    return len(_list_stored_portions(tmp_path))
 
 
-def _files(tmp_path: Path) -> list[str]:
+def _list_stored_portions(tmp_path: Path) -> list[str]:
     """Keys of the portions that are stored whole."""
     return sorted(file.stem for file in (tmp_path / "vectors").glob("*.npy"))
 
 
-def _embedding_processes() -> list[psutil.Process]:
-    return [process for process in psutil.Process().children(recursive=True) if _embeds(process)]
+def _list_embedding_processes() -> list[psutil.Process]:
+    return [process for process in psutil.Process().children(recursive=True) if _is_embedding(process)]
 
 
-def _embeds(process: psutil.Process) -> bool:
+def _is_embedding(process: psutil.Process) -> bool:
     """Return whether the process embeds, by the title Ray gives to actor-pool processes; False if it has just
     exited."""
     try:

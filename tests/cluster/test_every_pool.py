@@ -15,11 +15,11 @@ import pytest
 
 from simulator.outside.process import OutsideWorld
 from simulator.process import Simulator
-from tests.cluster.processes import family, replicas
-from tests.cluster.running import ENDED, Running, running
-from tests.contract.reranking_model import small_model
+from tests.cluster.processes import find_replicas, list_child_processes
+from tests.cluster.running import ENDED, Running, run_service
+from tests.contract.reranking_model import create_small_model
 from tests.corpus_papers import ON_TOPIC
-from tests.e2e.program import addresses, reading
+from tests.e2e.program import build_full_text_settings, build_source_settings
 from tests.polling import wait_until
 
 pytestmark = pytest.mark.slow
@@ -39,12 +39,12 @@ def simulator() -> Iterator[Simulator]:
 
 @pytest.fixture(scope="module")
 def service(simulator: Simulator, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    model = small_model(tmp_path_factory.mktemp("reranker"))
+    model = create_small_model(tmp_path_factory.mktemp("reranker"))
     # Not pytest's own temporary directory: as root the database's server runs as a user who may not pass through it.
     with OutsideWorld(with_limits=False) as world, tempfile.TemporaryDirectory(prefix="assayer-served-") as folder:
         settings = {
-            **addresses(world),
-            **reading(world),
+            **build_source_settings(world),
+            **build_full_text_settings(world),
             "CODE__ARCHIVE_URL": world.url("github/archive"),
             "LLM__BASE_URL": simulator.base_url,
             "LLM__MODEL": "simulated",
@@ -59,15 +59,15 @@ def service(simulator: Simulator, tmp_path_factory: pytest.TempPathFactory) -> I
             "SERVING__INGRESS__QUEUED": "1",
             "WORK__DRAIN_SECONDS": "300",
         }
-        with running(Path(folder), {f"ASSAYER_{name}": value for name, value in settings.items()}) as service:
+        with run_service(Path(folder), {f"ASSAYER_{name}": value for name, value in settings.items()}) as service:
             yield service
 
 
 def test_innoeval_evaluation_succeeds_on_dedicated_pools(service: Running) -> None:
     for pool in POOLS:
-        assert len(replicas(service.process.pid, pool)) == 1, pool
+        assert len(find_replicas(service.process.pid, pool)) == 1, pool
     job = service.submit(ON_TOPIC, method="innoeval")
-    assert service.verdict(job) == "succeeded"
+    assert service.wait_until_ended(job) == "succeeded"
     status, report = service.ask("GET", f"/v1/evaluations/{job}/report")
     assert status == 200
     used = {item["source"] for item in report["coverage"]["sources"] if item["requests"]}
@@ -79,9 +79,9 @@ def test_innoeval_evaluation_succeeds_on_dedicated_pools(service: Running) -> No
 def test_evaluation_succeeds_after_a_pool_process_is_killed(service: Running, pool: str) -> None:
     job = service.submit(f"Idea for the {pool}. {ON_TOPIC}")
     service.wait_for(job, ENDED | {"running"})
-    (process,) = replicas(service.process.pid, pool)
+    (process,) = find_replicas(service.process.pid, pool)
     process.send_signal(signal.SIGKILL)
-    assert service.verdict(job) == "succeeded"
+    assert service.wait_until_ended(job) == "succeeded"
     status, report = service.ask("GET", f"/v1/evaluations/{job}/report")
     assert status == 200
     assert report["idea"]["text"].startswith(f"Idea for the {pool}.")
@@ -116,29 +116,31 @@ def test_overloaded_service_returns_503_with_retry_after(service: Running, simul
 def test_evaluator_pool_scales_up_while_slots_are_full(service: Running, simulator: Simulator) -> None:
     simulator.configure(latency_mean=3.0)
     jobs = [service.submit(f"Idea number {number}. {ON_TOPIC}") for number in range(3 * PLACES)]
-    wait_until(lambda: len(replicas(service.process.pid, "evaluator")), lambda number: number >= MOST, interval=0.5)
+    wait_until(
+        lambda: len(find_replicas(service.process.pid, "evaluator")), lambda number: number >= MOST, interval=0.5
+    )
     simulator.configure(latency_mean=0.05)
-    assert [service.verdict(job) for job in jobs] == ["succeeded"] * len(jobs)
+    assert [service.wait_until_ended(job) for job in jobs] == ["succeeded"] * len(jobs)
 
 
 def test_batch_evaluator_pool_scales_up_for_a_batch_and_back_to_zero(service: Running, simulator: Simulator) -> None:
-    def there() -> int:
-        return len(replicas(service.process.pid, "batch_evaluator"))
+    def count_evaluators() -> int:
+        return len(find_replicas(service.process.pid, "batch_evaluator"))
 
-    assert there() == 0
+    assert count_evaluators() == 0
     simulator.configure(latency_mean=3.0)
     job = [service.submit(f"Row {number}. {ON_TOPIC}", priority="batch") for number in range(4 * PLACES)]
-    wait_until(there, lambda number: number == 1, interval=0.5)
+    wait_until(count_evaluators, lambda number: number == 1, interval=0.5)
     simulator.configure(latency_mean=0.05)
-    assert [service.verdict(item) for item in job] == ["succeeded"] * len(job)
-    wait_until(there, lambda number: number == 0, interval=0.5)
+    assert [service.wait_until_ended(item) for item in job] == ["succeeded"] * len(job)
+    wait_until(count_evaluators, lambda number: number == 0, interval=0.5)
 
 
 def test_second_stop_signal_ends_the_service_immediately(service: Running, simulator: Simulator) -> None:
     simulator.configure(latency_mean=600.0)
     job = service.submit(f"Idea that nobody waits for. {ON_TOPIC}")
     service.wait_for(job, ENDED | {"running"})
-    children = family(service.process.pid)
+    children = list_child_processes(service.process.pid)
     service.process.send_signal(signal.SIGTERM)
     with pytest.raises(subprocess.TimeoutExpired):
         service.process.wait(5)

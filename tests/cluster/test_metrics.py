@@ -20,7 +20,7 @@ REPLICAS = 2
 
 
 @pytest.fixture(scope="module")
-def agent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def metrics_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a node's figures, of a Ray that tells some."""
     with pytest.MonkeyPatch.context() as patch, private_environment() as folder:
         patch.setenv("RAY_enable_metrics_collection", "1")
@@ -42,7 +42,7 @@ def agent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             ray.shutdown()
 
 
-def _counted(address: str) -> set[tuple[str, float]]:
+def _read_counts(address: str) -> set[tuple[str, float]]:
     """Return the count of each process, by process."""
     with urllib.request.urlopen(address, timeout=10) as page:  # noqa: S310 - of our own Ray
         text = page.read().decode()
@@ -54,11 +54,11 @@ def _counted(address: str) -> set[tuple[str, float]]:
     }
 
 
-def test_metrics_of_each_replica_are_exported_by_its_node(agent: str) -> None:
+def test_metrics_of_each_replica_are_exported_by_its_node(metrics_address: str) -> None:
     assert "PROMETHEUS_MULTIPROC_DIR" not in os.environ
     deployment = serve.deployment(name="counting", num_replicas=REPLICAS, ray_actor_options={"num_cpus": 0.1})(Counting)
     serve.run(deployment.bind(ReplicaConfig()), name="counting", route_prefix=None)
 
-    told = wait_until(lambda: _counted(agent), lambda found: len(found) == REPLICAS, interval=0.5)
+    told = wait_until(lambda: _read_counts(metrics_address), lambda found: len(found) == REPLICAS, interval=0.5)
 
     assert {value for _, value in told} == {3.0}

@@ -63,15 +63,15 @@ def corpora(pools: tuple[Pool, Pool], clock: Clock) -> PooledCorpora:
     return PooledCorpora(given, Path("corpus"), EMBEDDER, clock)
 
 
-async def _turns() -> None:
+async def _run_ready_tasks() -> None:
     """Lets all that can go on go on."""
     for _ in range(20):
         await asyncio.sleep(0)
 
 
-async def _current(corpora: PooledCorpora) -> str:
+async def _get_current_version(corpora: PooledCorpora) -> str:
     found = (await corpora.current()).version
-    await _turns()
+    await _run_ready_tasks()
     return found
 
 
@@ -79,44 +79,44 @@ async def test_current_version_is_served_until_every_shard_has_the_next(
     corpora: PooledCorpora, pools: tuple[Pool, Pool]
 ) -> None:
     first, second = pools
-    assert await _current(corpora) == "a1"
+    assert await _get_current_version(corpora) == "a1"
     first.newest = "b2"
     first.open["b2"] = asyncio.Event()
     first.open["b2"].set()
-    assert [await _current(corpora) for _ in range(3)] == ["a1"] * 3
+    assert [await _get_current_version(corpora) for _ in range(3)] == ["a1"] * 3
     second.open["b2"].set()
-    await _turns()
-    assert await _current(corpora) == "b2"
+    await _run_ready_tasks()
+    assert await _get_current_version(corpora) == "b2"
     assert first.told.count("b2") == 1
 
 
 async def test_stale_replica_does_not_revert_the_current_version(
     corpora: PooledCorpora, pools: tuple[Pool, Pool]
 ) -> None:
-    assert await _current(corpora) == "a1"
+    assert await _get_current_version(corpora) == "a1"
     pools[0].newest = "b2"
     for pool in pools:
         pool.open["b2"] = asyncio.Event()
         pool.open["b2"].set()
-    await _current(corpora)
-    assert await _current(corpora) == "b2"
+    await _get_current_version(corpora)
+    assert await _get_current_version(corpora) == "b2"
     pools[0].newest = "a1"
-    assert [await _current(corpora) for _ in range(3)] == ["b2"] * 3
+    assert [await _get_current_version(corpora) for _ in range(3)] == ["b2"] * 3
 
 
 async def test_version_that_cannot_be_opened_is_not_tried_at_every_search(
     corpora: PooledCorpora, pools: tuple[Pool, Pool], clock: Clock
 ) -> None:
-    assert await _current(corpora) == "a1"
+    assert await _get_current_version(corpora) == "a1"
     pools[0].newest = "b2"
     pools[1].broken.add("b2")
     for _ in range(5):
-        assert await _current(corpora) == "a1"
+        assert await _get_current_version(corpora) == "a1"
     assert pools[1].told.count("b2") == 1
     pools[1].broken.clear()
     for pool in pools:
         pool.open["b2"] = asyncio.Event()
         pool.open["b2"].set()
     clock.now += 60
-    await _current(corpora)
-    assert await _current(corpora) == "b2"
+    await _get_current_version(corpora)
+    assert await _get_current_version(corpora) == "b2"

@@ -7,7 +7,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.cluster.processes import family
+from tests.cluster.processes import list_child_processes
 
 pytestmark = pytest.mark.slow
 
@@ -36,7 +36,7 @@ def test_ray_folder_is_private_and_ports_listen_only_on_loopback() -> None:
         assert folder.parent.stat().st_mode & 0o077 == 0
         listening = [
             connection.laddr.ip
-            for process in (psutil.Process(cluster.pid), *family(cluster.pid))
+            for process in (psutil.Process(cluster.pid), *list_child_processes(cluster.pid))
             for connection in process.net_connections("inet")
             if connection.status == psutil.CONN_LISTEN
         ]

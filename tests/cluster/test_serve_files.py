@@ -36,14 +36,14 @@ SERVICE = {"ingress", "evaluator"}
 
 
 @pytest.fixture(autouse=True)
-def configured(monkeypatch: pytest.MonkeyPatch) -> None:
+def configured_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ASSAYER_LLM__BASE_URL", "http://127.0.0.1:9/v1")
     monkeypatch.setenv("ASSAYER_LLM__MODEL", "m")
     monkeypatch.setenv("ASSAYER_DATABASE__URL", "postgresql://127.0.0.1:9/assayer")
     monkeypatch.setenv("ASSAYER_RERANKER__MODEL", "a-reranker")
 
 
-def _args(file: str) -> dict[str, Any]:
+def _read_arguments(file: str) -> dict[str, Any]:
     config = ServeDeploySchema.model_validate(yaml.safe_load((FOLDER / f"{file}.yaml").read_text("utf-8")))
     (application,) = config.applications
     module, name = application.import_path.split(":")
@@ -52,7 +52,7 @@ def _args(file: str) -> dict[str, Any]:
     return dict(application.args)
 
 
-def _built(where: ReplicaConfig) -> BuiltApplication:
+def _build_application(where: ReplicaConfig) -> BuiltApplication:
     return build_app(build(where), name=NAME)
 
 
@@ -62,9 +62,9 @@ def test_every_serve_config_is_covered_by_tests() -> None:
 
 @pytest.mark.parametrize("name", FILES)
 def test_config_builds_the_pools_that_it_names(name: str) -> None:
-    where = ReplicaConfig.model_validate(_args(name))
+    where = ReplicaConfig.model_validate(_read_arguments(name))
     assert where.serving is not None
-    built = {item.name: item for item in _built(where).deployments}
+    built = {item.name: item for item in _build_application(where).deployments}
     pools = {pool for pool in ServingSettings.model_fields if hasattr(getattr(where.serving, pool), "replicas")}
     wanted = {pool for pool in pools if getattr(where.serving, pool).wanted}
     unset = set() if where.settings().full_texts.fetch else {"full_texts"}
@@ -78,10 +78,10 @@ def test_config_builds_the_pools_that_it_names(name: str) -> None:
 
 @pytest.mark.parametrize("name", FILES)
 def test_evaluator_pool_scales_up_when_batch_slots_are_full(name: str) -> None:
-    where = ReplicaConfig.model_validate(_args(name))
+    where = ReplicaConfig.model_validate(_read_arguments(name))
     assert where.serving is not None
     pool = where.serving.evaluator
-    (built,) = (deployment for deployment in _built(where).deployments if deployment.name == "evaluator")
+    (built,) = (deployment for deployment in _build_application(where).deployments if deployment.name == "evaluator")
     sizes = built._deployment_config.autoscaling_config
     assert (sizes is None) == (pool.most is None)
     if sizes is not None and pool.most is not None:
@@ -91,7 +91,7 @@ def test_evaluator_pool_scales_up_when_batch_slots_are_full(name: str) -> None:
 
 
 def test_laptop_config_equals_the_default_plus_ingress() -> None:
-    there, own = ReplicaConfig.model_validate(_args("laptop")).serving, ServingSettings()
+    there, own = ReplicaConfig.model_validate(_read_arguments("laptop")).serving, ServingSettings()
     assert there is not None
     assert there == own.model_copy(update={"ingress": own.ingress.model_copy(update={"replicas": 1})})
 
@@ -107,7 +107,9 @@ def test_build_without_api_creates_only_evaluator_pools() -> None:
 
 
 def test_default_deployment_includes_an_ingress() -> None:
-    assert {deployment.name for deployment in _built(ReplicaConfig(serving=ServingSettings())).deployments} == SERVICE
+    assert {
+        deployment.name for deployment in _build_application(ReplicaConfig(serving=ServingSettings())).deployments
+    } == SERVICE
 
 
 def test_models_without_configuration_get_no_pool(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -115,13 +117,15 @@ def test_models_without_configuration_get_no_pool(monkeypatch: pytest.MonkeyPatc
         monkeypatch.delenv(name)
     one = PoolSettings()
     where = ReplicaConfig(serving=ServingSettings(embedder=one, index=one, reranker=one))
-    assert {deployment.name for deployment in _built(where).deployments} == SERVICE | {"embedder", "index"}
+    assert {deployment.name for deployment in _build_application(where).deployments} == SERVICE | {"embedder", "index"}
 
 
 @pytest.mark.parametrize(("shards", "pools"), [(0, {"index"}), (3, {"index-0", "index-1", "index-2"})])
 def test_each_shard_of_the_corpus_gets_a_pool(shards: int, pools: set[str]) -> None:
     where = ReplicaConfig(serving=ServingSettings(index=PoolSettings(), index_shards=shards))
-    assert {deployment.name for deployment in _built(where).deployments if deployment.name.startswith("index")} == pools
+    assert {
+        deployment.name for deployment in _build_application(where).deployments if deployment.name.startswith("index")
+    } == pools
 
 
 async def test_shard_count_is_read_from_the_local_corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,7 +134,7 @@ async def test_shard_count_is_read_from_the_local_corpus(tmp_path: Path, monkeyp
     monkeypatch.setenv("ASSAYER_CORPUS__PATH", str(tmp_path / "corpus"))
     names = {
         deployment.name
-        for deployment in _built(ReplicaConfig(serving=ServingSettings(index=PoolSettings()))).deployments
+        for deployment in _build_application(ReplicaConfig(serving=ServingSettings(index=PoolSettings()))).deployments
     }
     assert {"index-0", "index-1"} < names
     assert "index" not in names
@@ -147,7 +151,7 @@ async def test_shard_count_is_read_from_the_bucket_when_configured(
     monkeypatch.setenv("ASSAYER_CORPUS__SOURCE", address)
     names = {
         deployment.name
-        for deployment in _built(ReplicaConfig(serving=ServingSettings(index=PoolSettings()))).deployments
+        for deployment in _build_application(ReplicaConfig(serving=ServingSettings(index=PoolSettings()))).deployments
     }
     assert {"index-0", "index-1", "index-2"} < names
 
@@ -156,7 +160,7 @@ def test_single_pool_serves_all_shards_when_copies_are_set() -> None:
     serving = ServingSettings(index=PoolSettings(replicas=4), index_shards=16, index_copies=2)
     (pool,) = (
         deployment
-        for deployment in _built(ReplicaConfig(serving=serving)).deployments
+        for deployment in _build_application(ReplicaConfig(serving=serving)).deployments
         if deployment.name.startswith("index")
     )
     assert pool.name == "index"
@@ -165,7 +169,7 @@ def test_single_pool_serves_all_shards_when_copies_are_set() -> None:
 
 async def test_process_of_a_cluster_without_a_database_server_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ASSAYER_DATABASE__URL")
-    where = ReplicaConfig.model_validate(_args("cpu-cluster"))
+    where = ReplicaConfig.model_validate(_read_arguments("cpu-cluster"))
     build(where)  # the nodes that build the application need no database
     with pytest.raises(ConfigurationError, match="must share one database"):
         async with open_database(where.settings()):
@@ -174,12 +178,12 @@ async def test_process_of_a_cluster_without_a_database_server_is_refused(monkeyp
 
 @pytest.mark.parametrize("name", FILES)
 def test_pools_without_gpus_run_on_the_labelled_nodes(name: str) -> None:
-    where = ReplicaConfig.model_validate(_args(name))
+    where = ReplicaConfig.model_validate(_read_arguments(name))
     assert where.serving is not None
     assert (where.serving.node_labels == {"assayer/part": "pools"}) == any(
         getattr(pool, "gpus", 0) for _, pool in where.serving
     )
-    for deployment in _built(where).deployments:
+    for deployment in _build_application(where).deployments:
         labels = (deployment.ray_actor_options or {}).get("label_selector") or {}
         on_gpu = getattr(where.serving, deployment.name.partition("-")[0]).gpus
         assert labels == ({} if on_gpu else where.serving.node_labels), deployment.name
@@ -201,7 +205,7 @@ def test_gpu_search_requires_gpus_in_the_searching_pool(
     monkeypatch.setenv("ASSAYER_CORPUS__DEVICE", "cuda")
     where = ReplicaConfig.model_validate({"serving": serving})
     if without is None:
-        assert _built(where).deployments
+        assert _build_application(where).deployments
         return
     with pytest.raises(ConfigurationError, match=without) as raised:
         build(where)

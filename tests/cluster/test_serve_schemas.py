@@ -23,7 +23,7 @@ def _read(file: Path) -> dict[str, Any]:
     return found
 
 
-def unknown_keys(model: type[BaseModel], values: Any, place: str = "") -> Iterator[str]:
+def find_unknown_keys(model: type[BaseModel], values: Any, place: str = "") -> Iterator[str]:
     """Yield the keys of a document, nested ones included, that its model has no field for."""
     for key, value in values.items():
         field = model.model_fields.get(key)
@@ -34,10 +34,10 @@ def unknown_keys(model: type[BaseModel], values: Any, place: str = "") -> Iterat
         for kind in inner:
             if issubclass(kind, BaseModel):
                 for item in value if isinstance(value, list) else [value]:
-                    yield from unknown_keys(kind, item, f"{place}{key}.")
+                    yield from find_unknown_keys(kind, item, f"{place}{key}.")
 
 
-def model_of() -> dict[str, Any]:
+def get_judge_model() -> dict[str, Any]:
     (application,) = _read(ROOT / "deploy" / "llm" / "judge.yaml")["applications"]
     (found,) = application["args"]["llm_configs"]
     return dict(found)
@@ -47,7 +47,7 @@ def model_of() -> dict[str, Any]:
 def test_serve_files_use_only_known_keys(file: Path) -> None:
     values = _read(file)
     ServeDeploySchema.model_validate(values)
-    assert not list(unknown_keys(ServeDeploySchema, values))
+    assert not list(find_unknown_keys(ServeDeploySchema, values))
 
 
 @pytest.mark.parametrize("place", [(), ("http_options",), ("applications", 0)])
@@ -56,12 +56,12 @@ def test_a_key_that_serve_does_not_know_is_found(place: tuple[Any, ...]) -> None
     for key in place:
         held = held[key]
     held["proxy_locations"] = 1
-    assert [key.rpartition(".")[2] for key in unknown_keys(ServeDeploySchema, values)] == ["proxy_locations"]
+    assert [key.rpartition(".")[2] for key in find_unknown_keys(ServeDeploySchema, values)] == ["proxy_locations"]
 
 
 def test_model_config_matches_the_ray_schemas() -> None:
     """Ray's own schema of a model, and those of its deployment, which it hands on unread."""
-    values = model_of()
+    values = get_judge_model()
     deployment = values["deployment_config"]
     routing = deployment["request_router_config"]
     module, _, name = routing["request_router_class"].partition(":")
@@ -72,9 +72,9 @@ def test_model_config_matches_the_ray_schemas() -> None:
     LLMConfig.model_validate(values)
     known = inspect.signature(PrefixCacheAffinityRouter.initialize_state).parameters
     assert routing["request_router_kwargs"].keys() <= known.keys()
-    assert not list(unknown_keys(DeploymentSchema, deployment))
-    assert not list(unknown_keys(AutoscalingConfig, deployment["autoscaling_config"]))
-    assert not list(unknown_keys(RequestRouterConfig, routing))
+    assert not list(find_unknown_keys(DeploymentSchema, deployment))
+    assert not list(find_unknown_keys(AutoscalingConfig, deployment["autoscaling_config"]))
+    assert not list(find_unknown_keys(RequestRouterConfig, routing))
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_model_config_matches_the_ray_schemas() -> None:
     ],
 )
 def test_invalid_model_config_is_rejected(mistake: dict[str, Any]) -> None:
-    right = model_of()
+    right = get_judge_model()
     del right["deployment_config"]["request_router_config"]
     LLMConfig.model_validate(right)
     with pytest.raises(ValidationError):

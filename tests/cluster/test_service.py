@@ -16,8 +16,8 @@ from cluster.settings import Settings
 from orchestrator.jobs.models import JobId, TenantId
 from orchestrator.store import PgJobs
 from simulator.process import Simulator
-from tests.cluster.processes import family, replica
-from tests.cluster.running import ENDED, Running, running
+from tests.cluster.processes import find_replica, list_child_processes
+from tests.cluster.running import ENDED, Running, run_service
 from tests.corpus_papers import ON_TOPIC
 from tests.polling import wait_until
 
@@ -46,7 +46,7 @@ def service(simulator: Simulator, home: Path) -> Iterator[Running]:
         "ASSAYER_SERVING__HEALTH_SECONDS": "2",
         "ASSAYER_WORK__DRAIN_SECONDS": "1",
     }
-    with running(home, settings) as service:
+    with run_service(home, settings) as service:
         yield service
 
 
@@ -59,14 +59,14 @@ def test_start_says_which_pools_are_up(service: Running, home: Path) -> None:
 
 
 def test_service_and_ray_stay_within_the_process_limit(service: Running) -> None:
-    def titles() -> list[str]:
-        processes = (service.process.pid, *(item.pid for item in family(service.process.pid)))
+    def list_titles() -> list[str]:
+        processes = (service.process.pid, *(item.pid for item in list_child_processes(service.process.pid)))
         return [" ".join(psutil.Process(pid).cmdline()) for pid in processes if psutil.pid_exists(pid)]
 
     # A worker that Ray began and needed no more goes by itself.
-    wait_until(titles, lambda found: len(found) <= MOST_PROCESSES, interval=0.5)
-    assert replica(service.process.pid, "evaluator") is not None
-    assert replica(service.process.pid, "ingress") is None
+    wait_until(list_titles, lambda found: len(found) <= MOST_PROCESSES, interval=0.5)
+    assert find_replica(service.process.pid, "evaluator") is not None
+    assert find_replica(service.process.pid, "ingress") is None
 
 
 def test_ray_service_answers_corpus_search_and_readiness(service: Running) -> None:
@@ -80,10 +80,10 @@ def test_ray_service_answers_corpus_search_and_readiness(service: Running) -> No
 def test_evaluation_succeeds_after_its_evaluator_is_killed(service: Running) -> None:
     job = service.submit(f"Idea that outlives it. {ON_TOPIC}")
     service.wait_for(job, ENDED | {"running"})
-    process = replica(service.process.pid, "evaluator")
+    process = find_replica(service.process.pid, "evaluator")
     assert process is not None
     process.send_signal(signal.SIGKILL)
-    assert service.verdict(job) == "succeeded"
+    assert service.wait_until_ended(job) == "succeeded"
     status, report = service.ask("GET", f"/v1/evaluations/{job}/report")
     assert status == 200
     assert report["idea"]["text"].startswith("Idea that outlives it.")
@@ -106,16 +106,16 @@ def test_stored_rewards_survive_the_death_of_their_evaluator(service: Running, s
     status, accepted = service.ask("POST", "/v1/rewards", {"items": items})
     assert status == 202, accepted
 
-    def told() -> dict[str, Any]:
+    def get_rewards() -> dict[str, Any]:
         status, found = service.ask("GET", accepted["links"]["job"])
         return found if status == 200 else {"items": [], "state": ""}
 
-    before = wait_until(told, lambda entry: len(entry["items"]) > 0, interval=0.1)
-    process = replica(service.process.pid, "evaluator")
+    before = wait_until(get_rewards, lambda entry: len(entry["items"]) > 0, interval=0.1)
+    process = find_replica(service.process.pid, "evaluator")
     assert process is not None
     process.send_signal(signal.SIGKILL)
     simulator.configure(latency_mean=0.3)
-    ended = wait_until(told, lambda entry: entry["state"] in ENDED, interval=0.2)
+    ended = wait_until(get_rewards, lambda entry: entry["state"] in ENDED, interval=0.2)
     assert (ended["state"], ended["attempt"] > 1) == ("succeeded", True)
     assert [entry["item"] for entry in ended["items"]] == list(range(60))
     assert all(entry["reward"]["value"] in (0, 1) for entry in ended["items"])
@@ -128,15 +128,15 @@ def test_stopped_service_requeues_unfinished_jobs_and_leaves_no_processes(
     simulator.configure(latency_mean=600.0)
     job = service.submit(f"Idea for later. {ON_TOPIC}")
     service.wait_for(job, {"running"})
-    children = family(service.process.pid)
+    children = list_child_processes(service.process.pid)
     service.process.send_signal(signal.SIGTERM)
     assert service.process.wait(120) == 0
     _, alive = psutil.wait_procs(children, timeout=60)
     assert [process.cmdline() for process in alive] == []
-    assert asyncio.run(_left(home, JobId(job))) == "queued"
+    assert asyncio.run(_get_stored_state(home, JobId(job))) == "queued"
 
 
-async def _left(home: Path, job: JobId) -> str:
+async def _get_stored_state(home: Path, job: JobId) -> str:
     async with open_database(Settings(home=home)) as database:
         found = await PgJobs(database).get(TenantId("default"), job)
     return found.state if found is not None else ""

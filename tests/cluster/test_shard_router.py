@@ -17,7 +17,7 @@ from index.shards.rendezvous import rendezvous_order, shards_of_process
 NAMES = ("red", "green", "blue", "grey")
 
 
-def _replica(name: str, opened: tuple[int, ...] = ()) -> Any:
+def _create_replica(name: str, opened: tuple[int, ...] = ()) -> Any:
     return SimpleNamespace(replica_id=SimpleNamespace(unique_id=name), routing_stats={OPEN_SHARDS: opened})
 
 
@@ -25,7 +25,7 @@ def _call(*args: Any, method: str = "ask") -> Any:
     return SimpleNamespace(args=list(args), metadata=SimpleNamespace(call_method=method))
 
 
-def _chosen(replicas: list[Any], call: Any, copies: int = 2) -> list[list[str]]:
+def _choose_replicas(replicas: list[Any], call: Any, copies: int = 2) -> list[list[str]]:
     router = ShardRouter.__new__(ShardRouter)
     router.initialize_state(copies=copies)
     ranks = asyncio.run(router.choose_replicas(replicas, call))
@@ -35,28 +35,30 @@ def _chosen(replicas: list[Any], call: Any, copies: int = 2) -> list[list[str]]:
 @pytest.mark.parametrize("shard", range(6))
 def test_request_is_routed_only_to_replicas_holding_its_shard(shard: int) -> None:
     wanted = rendezvous_order(shard, NAMES)[:2]
-    assert _chosen([_replica(name) for name in NAMES], _call(shard, "version")) == [wanted]
+    assert _choose_replicas([_create_replica(name) for name in NAMES], _call(shard, "version")) == [wanted]
 
 
 def test_replica_with_the_shard_open_is_preferred() -> None:
     first, second, *_ = rendezvous_order(3, NAMES)
-    replicas = [_replica(name, (3,) if name == second else ()) for name in NAMES]
-    assert _chosen(replicas, _call(3, "version")) == [[second], [first]]
+    replicas = [_create_replica(name, (3,) if name == second else ()) for name in NAMES]
+    assert _choose_replicas(replicas, _call(3, "version")) == [[second], [first]]
 
 
 def test_urgent_request_is_routed_by_its_shard_argument() -> None:
     wanted = rendezvous_order(3, NAMES)[:2]
-    assert _chosen([_replica(name) for name in NAMES], _call("ask", 3, "version", method="urgently")) == [wanted]
+    assert _choose_replicas(
+        [_create_replica(name) for name in NAMES], _call("ask", 3, "version", method="urgently")
+    ) == [wanted]
 
 
 def test_next_replica_in_order_replaces_a_dead_replica() -> None:
     first, second, third, _ = rendezvous_order(3, NAMES)
-    left = [_replica(name) for name in NAMES if name != first]
-    assert _chosen(left, _call(3, "version")) == [[second, third]]
+    left = [_create_replica(name) for name in NAMES if name != first]
+    assert _choose_replicas(left, _call(3, "version")) == [[second, third]]
 
 
 def test_request_without_a_shard_is_routed_to_any_replica() -> None:
-    assert _chosen([_replica(name) for name in NAMES], _call(method="held")) == [list(NAMES)]
+    assert _choose_replicas([_create_replica(name) for name in NAMES], _call(method="held")) == [list(NAMES)]
 
 
 class Handle:
@@ -89,7 +91,7 @@ class Clock:
         return self.now
 
 
-async def _mine(shards: SharedShards, clock: Clock, *names: str) -> list[int]:
+async def _list_assigned_shards(shards: SharedShards, clock: Clock, *names: str) -> list[int]:
     """Return the shards assigned once these processes have been known for a while."""
     note_pool_members("pool of a test", [*names])
     await shards.mine()
@@ -109,9 +111,9 @@ async def test_replica_without_known_members_opens_no_shards(handle: Handle) -> 
 async def test_replica_opens_its_share_of_shards_among_running_replicas(handle: Handle) -> None:
     clock = Clock()
     shards = SharedShards(ShardSharing(12, 2, 2), clock)
-    assert await _mine(shards, clock, *NAMES) == shards_of_process("red", 12, NAMES, 2)
+    assert await _list_assigned_shards(shards, clock, *NAMES) == shards_of_process("red", 12, NAMES, 2)
     assert pool_members("pool of a test") == tuple(sorted(NAMES))
-    assert await _mine(shards, clock, *NAMES[:2]) == list(range(12)), "of two processes both hold all"
+    assert await _list_assigned_shards(shards, clock, *NAMES[:2]) == list(range(12)), "of two processes both hold all"
 
 
 async def test_first_replica_opens_no_shards_before_the_others_start(handle: Handle) -> None:
@@ -124,15 +126,15 @@ async def test_first_replica_opens_no_shards_before_the_others_start(handle: Han
         clock.now += 30
         opened |= {*await shards.mine()}
     assert opened == set()
-    assert await _mine(shards, clock, *NAMES) == shards_of_process("red", 12, NAMES, 1)
+    assert await _list_assigned_shards(shards, clock, *NAMES) == shards_of_process("red", 12, NAMES, 1)
 
 
 async def test_shards_of_a_lost_replica_are_taken_over_after_a_delay(handle: Handle) -> None:
     clock = Clock()
     shards = SharedShards(ShardSharing(12, 1, len(NAMES)), clock)
-    before = await _mine(shards, clock, *NAMES)
+    before = await _list_assigned_shards(shards, clock, *NAMES)
     left = [name for name in NAMES if name != "green"]
-    assert await _mine(shards, clock, *left) == []
+    assert await _list_assigned_shards(shards, clock, *left) == []
     assert shards.let_go(range(12)) == [], "nothing is closed meanwhile either"
     clock.now += 60
     after = await shards.mine()
@@ -142,8 +144,8 @@ async def test_shards_of_a_lost_replica_are_taken_over_after_a_delay(handle: Han
 async def test_reassigned_shard_is_closed_once_it_is_no_longer_requested(handle: Handle) -> None:
     clock = Clock()
     shards = SharedShards(ShardSharing(12, 1, 1), clock)
-    assert await _mine(shards, clock, "red") == list(range(12))
-    mine = await _mine(shards, clock, *NAMES)
+    assert await _list_assigned_shards(shards, clock, "red") == list(range(12))
+    mine = await _list_assigned_shards(shards, clock, *NAMES)
     others = [number for number in range(12) if number not in mine]
     shards.note_asked(others[0])
     assert shards.let_go(range(12)) == others[1:]

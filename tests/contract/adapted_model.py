@@ -28,7 +28,7 @@ _CONFIG: dict[str, Any] = {
 }
 
 
-def small_bert() -> Any:
+def build_small_bert() -> Any:
     """Return a small BERT, with the same weights on every machine and in every release of torch."""
     import torch
     from transformers import BertConfig, BertModel
@@ -44,7 +44,7 @@ def small_bert() -> Any:
     model: Any = BertModel(config)
     with torch.no_grad():
         for number, (name, weight) in enumerate(sorted(model.named_parameters())):
-            weight.copy_(_waves(number, weight.shape) + (name.endswith("LayerNorm.weight")))
+            weight.copy_(_build_weights(number, weight.shape) + (name.endswith("LayerNorm.weight")))
     return model.eval()
 
 
@@ -69,7 +69,7 @@ def save_adapter(folder: Path, seed: int, **otherwise: object) -> Path:
         "adapter_up.bias": (HIDDEN,),
     }
     weights = {
-        f"bert.encoder.layer.{layer}.output.adapters.[QRY].{name}": _waves(seed + 10 * layer + number, shape)
+        f"bert.encoder.layer.{layer}.output.adapters.[QRY].{name}": _build_weights(seed + 10 * layer + number, shape)
         for layer in range(LAYERS)
         for number, (name, shape) in enumerate(shapes.items())
     }
@@ -77,10 +77,10 @@ def save_adapter(folder: Path, seed: int, **otherwise: object) -> Path:
     return folder
 
 
-def adapted_folder(folder: Path) -> Path:
+def create_adapted_model(folder: Path) -> Path:
     """Create and return the folder `specter2`, next to the base model and the adapter for queries."""
     base = folder / "specter2_base"
-    small_bert().save_pretrained(base)
+    build_small_bert().save_pretrained(base)
     (base / "vocab.txt").write_text("\n".join(_WORDS), "utf-8")
     tokenizer = {"tokenizer_class": "BertTokenizer", "model_max_length": 64}
     (base / "tokenizer_config.json").write_text(json.dumps(tokenizer), "utf-8")
@@ -88,7 +88,7 @@ def adapted_folder(folder: Path) -> Path:
     return save_adapter(folder / "specter2", seed=200)
 
 
-def _waves(seed: int, shape: tuple[int, ...]) -> Any:
+def _build_weights(seed: int, shape: tuple[int, ...]) -> Any:
     import torch
 
     count = torch.Size(shape).numel()

@@ -65,18 +65,18 @@ async def open_stand(
         yield Stand(gateway, answers, book)
 
 
-def overnight_run(name: str = "run", seconds: float = 300.0) -> Run:
+def create_overnight_run(name: str = "run", seconds: float = 300.0) -> Run:
     return replace(a_run(name), waits_until=dt.datetime.now(dt.UTC) + dt.timedelta(seconds=seconds))
 
 
-def the_statement(number: int) -> str:
+def build_statement(number: int) -> str:
     return f"{QUESTION} (number {number})"
 
 
 def ask_each(gateway: LlmGateway, runs: Sequence[Run], questions: int) -> list[Coroutine[None, None, Answer[Weighing]]]:
     """Return one LLM request for each question; every run has its own questions."""
     return [
-        gateway.run(WEIGHING, a_question(the_statement(questions * number + item)), run)
+        gateway.run(WEIGHING, a_question(build_statement(questions * number + item)), run)
         for number, run in enumerate(runs)
         for item in range(questions)
     ]

@@ -29,12 +29,12 @@ SHAPE: dict[str, Any] = {
 }
 
 
-def small_bge_m3(folder: Path, with_heads: bool = True) -> Path:
+def create_small_bge_m3(folder: Path, with_heads: bool = True) -> Path:
     """Create a small model in a folder, laid out like a downloaded model."""
     import torch
     from transformers import XLMRobertaConfig, XLMRobertaModel
 
-    tokenizer = small_tokenizer(folder, (*SENTENCES, "Yes No", "and on"), LONGEST)
+    tokenizer = create_small_tokenizer(folder, (*SENTENCES, "Yes No", "and on"), LONGEST)
     torch.manual_seed(3)
     config = XLMRobertaConfig(
         vocab_size=len(tokenizer),
@@ -53,11 +53,11 @@ def small_bge_m3(folder: Path, with_heads: bool = True) -> Path:
     return folder
 
 
-def small_llm_reranker(folder: Path) -> Path:
+def create_small_llm_reranker(folder: Path) -> Path:
     import torch
     from transformers import GemmaConfig, GemmaForCausalLM
 
-    tokenizer = small_tokenizer(folder, (*SENTENCES, "Yes No", "and on"), LONGEST)
+    tokenizer = create_small_tokenizer(folder, (*SENTENCES, "Yes No", "and on"), LONGEST)
     torch.manual_seed(4)
     config = GemmaConfig(
         vocab_size=len(tokenizer),
@@ -73,7 +73,7 @@ def small_llm_reranker(folder: Path) -> Path:
     return folder
 
 
-def small_tokenizer(folder: Path, texts: Iterable[str], max_length: int) -> Any:
+def create_small_tokenizer(folder: Path, texts: Iterable[str], max_length: int) -> Any:
     """Write a tokenizer to a folder and return it.
 
     Its words are those of the texts, and every character: training is never done twice alike."""

@@ -32,7 +32,7 @@ def pull(directory: Path, address: str) -> None:
     BucketOrigin(FollowedBucket(address, look_seconds=3600), directory, verified, keep=1).fetch("")
 
 
-def _stepping(steps: Steps) -> None:
+def _count_steps(steps: Steps) -> None:
     """Count steps in the threads of a pool too. When one dies, the work of the others stays unfinished."""
     for name in _CALLS:
         before = getattr(ObjectStorage, name)
@@ -47,7 +47,7 @@ def _stepping(steps: Steps) -> None:
     sys.addaudithook(steps.audit)
 
 
-def _forked(action: str, place: str, address: str) -> None:
+def _run_forked(action: str, place: str, address: str) -> None:
     """Libraries are imported already; nothing was asked of a store yet, as its threads would not be forked along."""
     directory, _, last = place.partition(":")
     steps, reading = Steps(int(last) if last else None), os.pipe()
@@ -55,7 +55,7 @@ def _forked(action: str, place: str, address: str) -> None:
     if not child:
         code = 1
         try:
-            _stepping(steps)
+            _count_steps(steps)
             (publish if action == "publish" else pull)(Path(directory), address)
             step_count = steps.done
             os.write(reading[1], str(step_count).encode())
@@ -77,4 +77,4 @@ if __name__ == "__main__":
     if any(argument.startswith("s3:") for argument in given):
         import s3fs  # noqa: F401 - once for all children
     for number in range(0, len(given), 2):
-        _forked(sys.argv[1], given[number], given[number + 1])
+        _run_forked(sys.argv[1], given[number], given[number + 1])

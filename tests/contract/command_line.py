@@ -15,7 +15,7 @@ CommandLine = Callable[..., Ended]
 
 
 @contextmanager
-def _own_signals() -> Iterator[None]:
+def _restore_signal_handlers() -> Iterator[None]:
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
@@ -36,7 +36,7 @@ def command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest
         Any exception other than SystemExit, which a user would see as a traceback, is raised."""
         monkeypatch.setattr(sys, "argv", ["assayer", *map(str, arguments)])
         code = 0
-        with _own_signals():
+        with _restore_signal_handlers():
             try:
                 main()
             except SystemExit as ended:
@@ -47,7 +47,7 @@ def command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest
     return run
 
 
-def error_sentence(result: Ended) -> str:
+def get_error_message(result: Ended) -> str:
     """The last thing that is said of a command that failed; nothing looks like success or like a traceback."""
     assert result.code not in (0, None), result
     assert "Traceback" not in result.out + result.err

@@ -18,9 +18,9 @@ from simulator.outside.process import OutsideWorld
 from simulator.outside.sample import SAMPLE
 from simulator.process import Simulator
 from tests.chromium import launch_options
-from tests.contract.simulated import fresh
+from tests.contract.simulated import reset
 from tests.contract.small_source import SmallSource
-from tests.contract.store_jobs import Queue, tenant
+from tests.contract.store_jobs import Queue, create_tenant
 from tests.loopback import loopback_only
 from tests.object_store import ObjectStore, object_store
 from tests.postgres import SharedPostgres, owner_url
@@ -88,7 +88,7 @@ async def database(database_url: str) -> AsyncIterator[Database]:
 @pytest.fixture
 async def queue(database: Database) -> Queue:
     """The stores of jobs, with one tenant."""
-    await tenant(database)
+    await create_tenant(database)
     return Queue(database)
 
 
@@ -107,7 +107,7 @@ def simulator_process() -> Iterator[Simulator]:
 @pytest.fixture
 def simulator(simulator_process: Simulator) -> Simulator:
     """Return the simulated language model, reset: without latency, faults and history."""
-    return fresh(simulator_process)
+    return reset(simulator_process)
 
 
 @pytest.fixture(scope="session")

@@ -57,7 +57,7 @@ class SteppingEmbedder(HashingEmbedder):
         return await super().embed(texts, kind)
 
 
-async def work(action: str, source: Path, deletions: Path, directory: Path, steps: Steps) -> None:
+async def run_action(action: str, source: Path, deletions: Path, directory: Path, steps: Steps) -> None:
     embedder = SteppingEmbedder(steps)
     if action == "build":
         await build_corpus([source], directory, embedder, options=OPTIONS)
@@ -65,13 +65,13 @@ async def work(action: str, source: Path, deletions: Path, directory: Path, step
         await update_corpus(read_delta([source], deletions), directory, embedder, options=OPTIONS)
 
 
-def _in_child(action: str, source: Path, deletions: Path, directory: Path, last: int | None, pipe: int) -> None:
+def _run_in_child(action: str, source: Path, deletions: Path, directory: Path, last: int | None, pipe: int) -> None:
     steps = Steps(last)
     sys.addaudithook(steps.audit)
     threading.setprofile(steps.profile)
     code = 1
     try:
-        asyncio.run(work(action, source, deletions, directory, steps))
+        asyncio.run(run_action(action, source, deletions, directory, steps))
         os.write(pipe, str(steps.done).encode())
         code = 0
     except BaseException:
@@ -87,7 +87,7 @@ def main(action: str, source: str, deletions: str, *directories: str) -> None:
         reading, writing = os.pipe()
         child = os.fork()
         if not child:
-            _in_child(action, Path(source), Path(deletions), Path(path), int(last) if last else None, writing)
+            _run_in_child(action, Path(source), Path(deletions), Path(path), int(last) if last else None, writing)
         os.close(writing)
         with os.fdopen(reading) as pipe:
             step_count = pipe.read() or last

@@ -8,7 +8,7 @@ _PIECE = 4096
 
 
 @asynccontextmanager
-async def cutting(url: str, byte_limits: Sequence[int]) -> AsyncIterator[str]:
+async def run_cutting_proxy(url: str, byte_limits: Sequence[int]) -> AsyncIterator[str]:
     """Run a proxy in front of `url` and yield its address.
 
     Each of the first connections is cut after the number of bytes in `byte_limits`; later ones are not cut."""

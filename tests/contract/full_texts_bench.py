@@ -64,7 +64,7 @@ class Bench:
         ):
             yield service
 
-    def paper(self, entry: Entry) -> Paper:
+    def build_paper(self, entry: Entry) -> Paper:
         return Paper(
             id=PaperId(entry.record.id),
             title=entry.record.title,
@@ -74,10 +74,10 @@ class Bench:
             pdf_urls=(self.world.url(entry.pdf_path[1:]),) if entry.free_pdf else (),
         )
 
-    def papers(self) -> list[Paper]:
+    def list_papers(self) -> list[Paper]:
         """Return the papers of which at least one copy exists somewhere."""
-        return [self.paper(entry) for entry in LIBRARY.entries if entry.arxiv or entry.acl or entry.free_pdf]
+        return [self.build_paper(entry) for entry in LIBRARY.entries if entry.arxiv or entry.acl or entry.free_pdf]
 
-    def hostile(self, kind: str) -> Paper:
+    def build_hostile_paper(self, kind: str) -> Paper:
         url = self.world.url(f"files/hostile/{kind}.pdf")
         return Paper(id=PaperId(kind), title=f"A {kind} of a paper", abstract="", source="x", pdf_urls=(url,))

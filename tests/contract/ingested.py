@@ -19,11 +19,11 @@ from workers.outbound.source_settings import ArxivSettings, SemanticScholarSetti
 _LIBRARY = Library(SAMPLE)
 FIRST, SECOND = Edition(_LIBRARY, 1), Edition(_LIBRARY, 2)
 
-Told = dict[str, tuple[object, ...]]
+ComparedFields = dict[str, tuple[object, ...]]
 """Compared fields of records, by id."""
 
 
-def settings(services: SimulatedDatasets, partitions: int = 4, **transfers: object) -> Settings:
+def build_settings(services: SimulatedDatasets, partitions: int = 4, **transfers: object) -> Settings:
     limits = TransferSettings.model_validate({"backoff_initial": 0.0} | transfers)
     return Settings(
         s2=SemanticScholarSettings(base_url=services.base_url, api_key=SecretStr(KEY), spacing_seconds=0.0),
@@ -45,17 +45,17 @@ def read(folder: Path) -> list[RecordWithVector]:
     return [row for row in rows if isinstance(row, RecordWithVector)]
 
 
-def upserts(folder: Path) -> list[RecordWithVector]:
+def read_upserts(folder: Path) -> list[RecordWithVector]:
     return read(folder / "upserts")
 
 
-def deletions(folder: Path) -> set[str]:
+def read_deletions(folder: Path) -> set[str]:
     return set((folder / "deletions.txt").read_text().split())
 
 
-def s2_must(papers: Iterable[EditionPaper]) -> Told:
+def build_expected_s2_records(papers: Iterable[EditionPaper]) -> ComparedFields:
     """Return the expected records of Semantic Scholar: texts, names, references, sections and vectors."""
-    records: Told = {}
+    records: ComparedFields = {}
     for paper in papers:
         entry = paper.entry
         cited_ids = sorted(reference.corpus_id for reference in paper.references)

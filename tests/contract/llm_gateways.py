@@ -12,7 +12,7 @@ from workers.outbound.store import AnswerStore, InMemoryAnswerStore
 SECRET = "sk-test-very-secret"  # noqa: S105 - opens nothing
 
 
-def the_settings(llm: ScriptedLlm, **changes: Any) -> LlmSettings:
+def build_settings(llm: ScriptedLlm, **changes: Any) -> LlmSettings:
     settings = {
         "base_url": llm.base_url,
         "api_key": SECRET,
@@ -25,7 +25,7 @@ def the_settings(llm: ScriptedLlm, **changes: Any) -> LlmSettings:
     return LlmSettings.model_validate(settings | changes)
 
 
-def a_gateway(
+def create_gateway(
     llm: ScriptedLlm, answers: AnswerStore | None = None, transport: LlmTransport | None = None, **changes: Any
 ) -> LlmGateway:
-    return LlmGateway(the_settings(llm, **changes), answers or InMemoryAnswerStore(), SystemClock(), transport)
+    return LlmGateway(build_settings(llm, **changes), answers or InMemoryAnswerStore(), SystemClock(), transport)

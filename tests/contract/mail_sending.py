@@ -8,13 +8,13 @@ from contextlib import asynccontextmanager, suppress
 from cluster.clock import SystemClock
 from cluster.mail import build_mail_deliverer
 from tests.contract.api.service import Service
-from tests.contract.mail_sending_process import mailing
+from tests.contract.mail_sending_process import build_mail_settings
 
 
 @asynccontextmanager
-async def sending(service: Service, port: int, **changes: object) -> AsyncIterator[asyncio.Task[None]]:
+async def send_mails(service: Service, port: int, **changes: object) -> AsyncIterator[asyncio.Task[None]]:
     """Send the mails of a service in a task of this process."""
-    deliverer = build_mail_deliverer(mailing(port, **changes), service.services.mails, SystemClock())
+    deliverer = build_mail_deliverer(build_mail_settings(port, **changes), service.services.mails, SystemClock())
     assert deliverer is not None
     task = asyncio.create_task(deliverer.run())
     try:
@@ -26,7 +26,7 @@ async def sending(service: Service, port: int, **changes: object) -> AsyncIterat
 
 
 @asynccontextmanager
-async def sending_process(database_url: str, port: int) -> AsyncIterator[asyncio.subprocess.Process]:
+async def run_sender(database_url: str, port: int) -> AsyncIterator[asyncio.subprocess.Process]:
     """Start a process that sends mails after `begin_sending`, and kill it at the end."""
     process = await asyncio.create_subprocess_exec(
         sys.executable,

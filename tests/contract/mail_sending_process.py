@@ -17,7 +17,7 @@ from orchestrator.settings import AccessSettings
 from orchestrator.store import Database, DatabaseSettings
 
 
-def mailing(port: int, **changes: object) -> Settings:
+def build_mail_settings(port: int, **changes: object) -> Settings:
     """Return settings of a service that sends mail to a server on this machine, with short waits."""
     defaults = {"host": "127.0.0.1", "port": port, "tls": "off", "sender": "assayer@example.org", "tries": 3}
     hasty = {"first_seconds": 0.01, "factor": 1, "poll_seconds": 0.05, "deadline_seconds": 20}
@@ -26,7 +26,7 @@ def mailing(port: int, **changes: object) -> Settings:
 
 
 async def send(url: str, port: int) -> None:
-    settings = mailing(port)
+    settings = build_mail_settings(port)
     async with Database(DatabaseSettings(url=SecretStr(url))) as database:
         deliverer = build_mail_deliverer(settings, build_mail_outbox(settings, database), SystemClock())
         assert deliverer is not None

@@ -31,7 +31,7 @@ class Letter(NamedTuple):
         return str(self.message.get_content()).replace("\r\n", "\n")
 
 
-class MailPost:
+class MailServer:
     """Hooks of the server, and what it took."""
 
     def __init__(self) -> None:
@@ -53,7 +53,7 @@ class MailPost:
         """Event that releases hanging requests when set."""
         self._came = asyncio.Condition()
 
-    async def received(self, count: int) -> list[Letter]:
+    async def receive(self, count: int) -> list[Letter]:
         async with asyncio.timeout(60), self._came:
             await self._came.wait_for(lambda: len(self.letters) >= count)
         return self.letters
@@ -68,7 +68,7 @@ class MailPost:
     async def handle_MAIL(
         self, server: SMTP, session: Session, envelope: Envelope, address: str, options: list[str]
     ) -> str:
-        await self._perhaps(server, "MAIL")
+        await self._fail_at(server, "MAIL")
         if self.sender_answer is not None:
             return self.sender_answer
         envelope.mail_from = address
@@ -98,14 +98,14 @@ class MailPost:
         async with self._came:
             self.letters.append(letter)
             self._came.notify_all()
-        await self._perhaps(server, "DATA")
+        await self._fail_at(server, "DATA")
         return "250 queued as 7"
 
     def authenticate(self, server: Any, session: Any, envelope: Any, mechanism: str, data: Any) -> AuthResult:
         is_known = isinstance(data, LoginPassword) and self.users.get(data.login.decode()) == data.password.decode()
         return AuthResult(success=is_known, handled=False)
 
-    async def _perhaps(self, server: SMTP, stage: str) -> None:
+    async def _fail_at(self, server: SMTP, stage: str) -> None:
         if self.hang_at == stage:
             await self.gate.wait()
         if self.die_at == stage and self.dying > 0:
@@ -115,11 +115,11 @@ class MailPost:
 
 
 @asynccontextmanager
-async def mail_post(
+async def run_mail_server(
     *, tls: ssl.SSLContext | None = None, tls_at_once: bool = False, sign_in: bool = False
-) -> AsyncIterator[MailPost]:
+) -> AsyncIterator[MailServer]:
     """Run a mail server; with `tls` it offers STARTTLS, or speaks TLS from the first byte with `tls_at_once`."""
-    post = MailPost()
+    post = MailServer()
     loop = asyncio.get_running_loop()
     make_server: Callable[[], SMTP] = lambda: SMTP(  # noqa: E731 - one per connection
         post,
@@ -141,7 +141,7 @@ async def mail_post(
         await server.wait_closed()
 
 
-def certificate(folder: Path) -> tuple[ssl.SSLContext, Path]:
+def create_certificate(folder: Path) -> tuple[ssl.SSLContext, Path]:
     """Create a certificate for 127.0.0.1, signed by its own authority.
 
     Returns a server's context, and the file that clients need to trust it."""

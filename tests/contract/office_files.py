@@ -18,7 +18,7 @@ _ODF_NAMES = (
 )
 
 
-def package(parts: Mapping[str, str | bytes], compression: int = zipfile.ZIP_DEFLATED) -> bytes:
+def build_package(parts: Mapping[str, str | bytes], compression: int = zipfile.ZIP_DEFLATED) -> bytes:
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", compression) as archive:
         for name, content in parts.items():
@@ -29,7 +29,7 @@ def package(parts: Mapping[str, str | bytes], compression: int = zipfile.ZIP_DEF
 def word(body: str, styles: str = "", parts: Mapping[str, str | bytes] | None = None, prolog: str = "") -> bytes:
     """Return a Word file from the XML inside `w:body` and `w:styles`."""
     names = f'xmlns:w="{_W}" xmlns:w14="http://schemas.microsoft.com/office/word/2010/wordml"'
-    return package(
+    return build_package(
         {
             "[Content_Types].xml": "<Types/>",
             "_rels/.rels": _RELATIONS,
@@ -46,7 +46,7 @@ def odt(body: str, styles: str = "", manifest: str = "", parts: Mapping[str, str
         f"<office:document-content {_ODF_NAMES}><office:automatic-styles>{styles}</office:automatic-styles>"
         f"<office:body><office:text>{body}</office:text></office:body></office:document-content>"
     )
-    return package(
+    return build_package(
         {
             "mimetype": "application/vnd.oasis.opendocument.text",
             "content.xml": content,

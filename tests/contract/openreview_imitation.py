@@ -40,12 +40,12 @@ class OpenReview:
         self.requests.append(request.path_qs)
         version, query = request.match_info["version"], request.query
         if query.get("offset") == str(self.failing_offset):
-            return _error(500, "InternalServerError", "Something went wrong.")
+            return _build_error(500, "InternalServerError", "Something went wrong.")
         if query.get("id") in self.hidden:
-            return _error(403, "ForbiddenError", f"User Guest does not have permission to see Note {query['id']}")
+            return _build_error(403, "ForbiddenError", f"User Guest does not have permission to see Note {query['id']}")
         matching_notes = [note for note in self.notes[version] if _matches(note, query)]
         if "id" in query and not matching_notes:
-            return _error(404, "NotFoundError", f"The Note {query['id']} was not found")
+            return _build_error(404, "NotFoundError", f"The Note {query['id']} was not found")
         start = int(query.get("offset", 0))
         limit = min(int(query.get("limit", _MOST_NOTES)), _MOST_NOTES)
         return web.json_response({"notes": matching_notes[start : start + limit], "count": len(matching_notes)})
@@ -53,7 +53,7 @@ class OpenReview:
     async def answer_groups(self, request: web.Request) -> web.Response:
         name = request.query["id"]
         if request.match_info["version"] != "v2" or name not in self.groups:
-            return _error(404, "NotFoundError", f"The Group {name} was not found")
+            return _build_error(404, "NotFoundError", f"The Group {name} was not found")
         content = {field: {"value": value} for field, value in self.groups[name].items()}
         return web.json_response({"groups": [{"id": name, "content": content}], "count": 1})
 
@@ -69,12 +69,12 @@ def _matches(note: Mapping[str, Any], query: Mapping[str, str]) -> bool:
     return note["id"] == query["id"] if "id" in query else query["invitation"] in invitations
 
 
-def _error(status: int, name: str, message: str) -> web.Response:
+def _build_error(status: int, name: str, message: str) -> web.Response:
     return web.json_response({"name": name, "message": message, "status": status, "details": {}}, status=status)
 
 
 @asynccontextmanager
-async def running_openreview() -> AsyncIterator[OpenReview]:
+async def run_openreview() -> AsyncIterator[OpenReview]:
     service = OpenReview()
     app = web.Application()
     app.router.add_get("/{version}/notes", service.answer_notes)

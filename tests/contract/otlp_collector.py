@@ -29,19 +29,19 @@ class Collector:
         async with self._came:
             self.requests += 1
             for resource in trace_request.resource_spans:
-                self.services.add(str(attributes(resource.resource)["service.name"]))
+                self.services.add(str(read_attributes(resource.resource)["service.name"]))
                 self.spans += [span for scope in resource.scope_spans for span in scope.spans]
             self._came.notify_all()
         return web.Response(status=self.status)
 
-    async def whole(self, name: str) -> Span:
+    async def wait_for_span(self, name: str) -> Span:
         """Wait until a span with this name has arrived, and return it."""
         async with asyncio.timeout(60), self._came:
             await self._came.wait_for(lambda: any(span.name == name for span in self.spans))
         return next(span for span in self.spans if span.name == name)
 
 
-def attributes(holder: Any) -> dict[str, object]:
+def read_attributes(holder: Any) -> dict[str, object]:
     """Return the attributes of a span or a resource."""
     return {
         attribute.key: getattr(attribute.value, attribute.value.WhichOneof("value")) for attribute in holder.attributes
@@ -49,7 +49,7 @@ def attributes(holder: Any) -> dict[str, object]:
 
 
 @asynccontextmanager
-async def collector() -> AsyncIterator[Collector]:
+async def run_collector() -> AsyncIterator[Collector]:
     new_collector = Collector()
     app = web.Application()
     app.router.add_post("/v1/traces", new_collector.handle)

@@ -11,7 +11,7 @@ Run = tuple[str, float, str]
 _FONTS = {"F1": "Helvetica", "F2": "Helvetica-Bold", "F3": "Helvetica-Oblique"}
 
 
-def _stream(data: bytes, attributes: bytes = b"") -> bytes:
+def _build_stream(data: bytes, attributes: bytes = b"") -> bytes:
     return b"<< /Length %d %s >>\nstream\n%s\nendstream" % (len(data), attributes, data)
 
 
@@ -29,7 +29,7 @@ def assemble(objects: Sequence[bytes], trailer: bytes = b"") -> bytes:
     return bytes(out)
 
 
-def _content(runs: Iterable[Run]) -> bytes:
+def _build_content(runs: Iterable[Run]) -> bytes:
     lines, height = [], 760.0
     for font, size, text in runs:
         height -= 1.4 * size
@@ -38,7 +38,7 @@ def _content(runs: Iterable[Run]) -> bytes:
     return "\n".join(lines).encode("cp1252")
 
 
-def document(contents: Sequence[bytes], trailer: bytes = b"", info: bytes = b"") -> bytes:
+def build_document(contents: Sequence[bytes], trailer: bytes = b"", info: bytes = b"") -> bytes:
     """Return a PDF with one page per content stream (a whole stream object) and the three fonts."""
     kids = " ".join(f"{7 + 2 * n} 0 R" for n in range(len(contents))).encode()
     fonts = [b"<< /Type /Font /Subtype /Type1 /BaseFont /%s >>" % name.encode() for name in _FONTS.values()]
@@ -56,36 +56,36 @@ def document(contents: Sequence[bytes], trailer: bytes = b"", info: bytes = b"")
 
 
 def pdf(*pages: Iterable[Run], info: bytes = b"") -> bytes:
-    return document([_stream(_content(page)) for page in pages], info=info)
+    return build_document([_build_stream(_build_content(page)) for page in pages], info=info)
 
 
-def encrypted() -> bytes:
+def build_encrypted_pdf() -> bytes:
     """Return a PDF encrypted with an unknown password."""
     keys = b"/O <%s> /U <%s>" % (b"ab" * 32, b"cd" * 32)
     encryption = b"/Encrypt << /Filter /Standard /V 1 /R 2 /P -4 %s >> /ID [<00> <00>]" % keys
-    return document([_stream(b"BT ET")], encryption)
+    return build_document([_build_stream(b"BT ET")], encryption)
 
 
-def bomb(megabytes: int) -> bytes:
+def build_bomb(megabytes: int) -> bytes:
     """A few kilobytes whose page unpacks to so many megabytes of drawing commands."""
     packer = zlib.compressobj(9)
     chunk = b"0 0 m 9 9 l S\n" * 71_429
     compressed_bytes = b"".join([*(packer.compress(chunk) for _ in range(megabytes)), packer.flush()])
-    return document([_stream(zlib.compress(compressed_bytes), b"/Filter [/FlateDecode /FlateDecode]")])
+    return build_document([_build_stream(zlib.compress(compressed_bytes), b"/Filter [/FlateDecode /FlateDecode]")])
 
 
-def endless(characters: int) -> bytes:
+def build_endless_page(characters: int) -> bytes:
     """A page of so many characters."""
     text = b"BT /F1 9 Tf 9 9 Td\n" + b"(abcdefghi ) Tj 0 -9 Td\n" * (characters // 10) + b"ET"
-    return document([_stream(zlib.compress(text), b"/Filter /FlateDecode")])
+    return build_document([_build_stream(zlib.compress(text), b"/Filter /FlateDecode")])
 
 
-def drawn(*pages: str) -> bytes:
+def build_drawn_pdf(*pages: str) -> bytes:
     """Pages of drawing commands as they are; fonts are F1 to F3."""
-    return document([_stream(page.encode("cp1252")) for page in pages])
+    return build_document([_build_stream(page.encode("cp1252")) for page in pages])
 
 
-def pdf_text(data: bytes) -> str:
+def read_pdf_text(data: bytes) -> str:
     """Return the text of a PDF with single spaces."""
     document = pypdfium2.PdfDocument(data)
     try:

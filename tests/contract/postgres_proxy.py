@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 _PIECE = 65_536
 
 
-def socket_of(url: str) -> Path:
+def get_socket(url: str) -> Path:
     """Return the server's socket from the URL of a database."""
     parameters = parse_qs(urlsplit(url).query)
     return Path(parameters["host"][0]) / f".s.PGSQL.{parameters.get('port', ['5432'])[0]}"
@@ -18,7 +18,7 @@ def socket_of(url: str) -> Path:
 
 class PostgresProxy:
     def __init__(self, url: str, folder: Path) -> None:
-        self._behind = socket_of(url)
+        self._behind = get_socket(url)
         self._socket = folder / self._behind.name
         parts = urlsplit(url)
         query = parse_qs(parts.query) | {"host": [str(folder)]}
@@ -30,20 +30,20 @@ class PostgresProxy:
 
     @classmethod
     @asynccontextmanager
-    async def before(cls, url: str) -> AsyncIterator["PostgresProxy"]:
+    async def run_before(cls, url: str) -> AsyncIterator["PostgresProxy"]:
         with tempfile.TemporaryDirectory(prefix="assayer-proxy-") as folder:
             proxy = cls(url, Path(folder))
             await proxy.restore()
             try:
                 yield proxy
             finally:
-                await proxy.cut()
+                await proxy.cut_connections()
 
     async def restore(self) -> None:
         self._socket.unlink(missing_ok=True)
         self._server = await asyncio.start_unix_server(self._accept, self._socket)
 
-    async def cut(self) -> None:
+    async def cut_connections(self) -> None:
         if self._server is not None:
             self._server.close()
         self._socket.unlink(missing_ok=True)

@@ -67,13 +67,13 @@ class Builder:
         return self.publisher.publish(self.directory, self.verified, after)
 
 
-def reader(folder: Path, address: str, parts: Sequence[int] | None = None, keep: int = 2) -> BucketOrigin:
+def create_reader(folder: Path, address: str, parts: Sequence[int] | None = None, keep: int = 2) -> BucketOrigin:
     """Return the origin of a reader on another machine, with its copy and its verification notes in a folder."""
     verified = VerificationCache(folder / "verified")
     return BucketOrigin(FollowedBucket(address, look_seconds=0), folder / "copy", verified, parts, keep)
 
 
-async def answers(directory: Path, version: str) -> Any:
+async def read_answers(directory: Path, version: str) -> Any:
     """All that a version says."""
     corpus = Corpus.open(directory, EMBEDDER, version)
     try:

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any, Literal
 
-from tests.contract.bge_models import small_tokenizer
+from tests.contract.bge_models import create_small_tokenizer
 
 Kind = Literal["xlm-roberta", "bert"]
 
@@ -12,12 +12,12 @@ LONGEST = 256
 _WORDS = "bees pollinate orchards in spring while compilers fuse the loops of tensor programs and reviewers read ideas"
 
 
-def small_model(folder: Path, outputs: int = 1, kind: Kind = "xlm-roberta") -> Path:
+def create_small_model(folder: Path, outputs: int = 1, kind: Kind = "xlm-roberta") -> Path:
     """Written to the folder as a downloaded one would lie there."""
     import torch
     from transformers import AutoConfig, AutoModelForSequenceClassification
 
-    tokenizer = small_tokenizer(folder, (_WORDS, _WORDS.title()), LONGEST)
+    tokenizer = create_small_tokenizer(folder, (_WORDS, _WORDS.title()), LONGEST)
     torch.manual_seed(7)
     settings: dict[str, Any] = {"num_labels": outputs, "pad_token_id": 1, "bos_token_id": 0, "eos_token_id": 2}
     config = AutoConfig.for_model(

@@ -65,7 +65,7 @@ class _AskingJudge(RewardJudge):
         )
 
 
-def settings_of(llm_url: str) -> Settings:
+def build_settings(llm_url: str) -> Settings:
     llm = {"base_url": llm_url, "model": "judge", "api_key": "sk-test", "prices": {"judge": [10.0, 20.0]}}
     return Settings.model_validate({"llm": llm, "rewards": {"concurrency": 2}})
 
@@ -107,7 +107,7 @@ class LeasedJobs:
 
 
 async def _work_until_killed(database_url: str, llm_url: str) -> None:
-    settings = settings_of(llm_url)
+    settings = build_settings(llm_url)
     assert settings.llm is not None
     async with (
         Database(DatabaseSettings(url=SecretStr(database_url))) as database,

@@ -94,18 +94,18 @@ class ScriptedLlm:
             await self.open.wait()
             if self.seconds:
                 await asyncio.sleep(self.seconds)
-            return self._reply(request, self._next(self.requests[-1]))
+            return self._send_reply(request, self._take_next(self.requests[-1]))
         finally:
             self.in_flight -= 1
 
-    def _next(self, body: dict[str, Any]) -> Script:
+    def _take_next(self, body: dict[str, Any]) -> Script:
         if self.script:
             return self.script.popleft()
         if self.otherwise is None:
             return refuse(500, "The script is at its end.")
         return self.otherwise(body)
 
-    def _reply(self, request: web.Request, reply: Script) -> web.StreamResponse:
+    def _send_reply(self, request: web.Request, reply: Script) -> web.StreamResponse:
         if isinstance(reply, Dropped):
             if request.transport is not None:
                 request.transport.close()

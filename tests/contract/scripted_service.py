@@ -27,7 +27,7 @@ class Scripted:
 
 
 @contextmanager
-def serving(answers: Iterable[bytes]) -> Iterator[Scripted]:
+def run_script(answers: Iterable[bytes]) -> Iterator[Scripted]:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         scripted = Scripted(f"http://127.0.0.1:{listener.getsockname()[1]}", left=list(answers))
         thread = threading.Thread(target=_serve, args=(listener, scripted))
@@ -68,24 +68,27 @@ def _receive(connection: socket.socket) -> Received | None:
 def answer(body: Any, status: int = 200, **headers: str) -> bytes:
     """JSON; header names are written with underscores."""
     content = json.dumps(body).encode()
-    return _head(status, {"content_type": "application/json", "content_length": str(len(content)), **headers}) + content
+    return (
+        _build_head(status, {"content_type": "application/json", "content_length": str(len(content)), **headers})
+        + content
+    )
 
 
-def problem(slug: str, status: int, **headers: str) -> bytes:
+def build_problem(slug: str, status: int, **headers: str) -> bytes:
     body = {"type": f"https://assayer.dev/problems/{slug}", "title": "Not now", "status": status, "detail": "Wait."}
     return answer(body, status, **{"content_type": "application/problem+json", **headers})
 
 
-def events_begun(*events: bytes) -> bytes:
+def build_unfinished_events(*events: bytes) -> bytes:
     """Return a stream that ends after these events."""
-    return _head(200, {"content_type": "text/event-stream"}) + b"".join(events)
+    return _build_head(200, {"content_type": "text/event-stream"}) + b"".join(events)
 
 
-def event(number: int, kind: str) -> bytes:
+def build_event(number: int, kind: str) -> bytes:
     data = {"number": number, "kind": kind, "at": "2026-11-21T12:00:00Z", "data": {}}
     return f"id: {number}\nevent: {kind}\ndata: {json.dumps(data)}\n\n".encode()
 
 
-def _head(status: int, headers: dict[str, str]) -> bytes:
+def _build_head(status: int, headers: dict[str, str]) -> bytes:
     lines = [f"HTTP/1.1 {status} Scripted", *(f"{name.replace('_', '-')}: {value}" for name, value in headers.items())]
     return "\r\n".join([*lines, "connection: close", "", ""]).encode()

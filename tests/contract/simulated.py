@@ -48,14 +48,14 @@ FORMAT: Any = {
 }
 
 
-def fresh(process: Simulator) -> Simulator:
+def reset(process: Simulator) -> Simulator:
     """The running simulator, with default knobs, no latency and no history."""
     process.configure(**Settings(latency_mean=0).model_dump())
     process.reset()
     return process
 
 
-def opened(simulated: Simulator) -> "openai.OpenAI":
+def open_client(simulated: Simulator) -> "openai.OpenAI":
     import openai  # takes a second, which only those who open a client should pay
 
     return openai.OpenAI(base_url=simulated.base_url, api_key="sk-test", max_retries=0, timeout=60)
@@ -69,13 +69,13 @@ def ask(client: "openai.OpenAI", question: str = QUESTION, **options: Any) -> An
     )
 
 
-def said(client: "openai.OpenAI", question: str = QUESTION, **options: Any) -> str:
+def ask_for_text(client: "openai.OpenAI", question: str = QUESTION, **options: Any) -> str:
     content = ask(client, question, **options).choices[0].message.content
     assert isinstance(content, str)
     return content
 
 
-def raw(simulated: Simulator, verb: str, path: str, body: str = "") -> tuple[int, Any]:
+def send_raw(simulated: Simulator, verb: str, path: str, body: str = "") -> tuple[int, Any]:
     address = urlsplit(simulated.base_url)
     connection = HTTPConnection(address.hostname or "", address.port, timeout=60)
     connection.request(verb, path, body, {"Authorization": "Bearer x"})

@@ -29,7 +29,7 @@ class SmallSource:
     """`behaviour` decides every answer; it says `about PATH` until a test changes it."""
 
     def __init__(self) -> None:
-        self.behaviour: Behaviour = _about
+        self.behaviour: Behaviour = _describe_request
         self.arrivals: list[float] = []
         self.asked: list[Asked] = []
         self.in_flight = 0
@@ -74,16 +74,16 @@ class SmallSource:
             self.in_flight -= 1
 
 
-async def _about(asked: Asked) -> web.StreamResponse:
+async def _describe_request(asked: Asked) -> web.StreamResponse:
     return web.Response(text=f"about {asked.path}")
 
 
-def answers(*scripted: tuple[int, Mapping[str, str]]) -> Behaviour:
+def answer_in_order(*scripted: tuple[int, Mapping[str, str]]) -> Behaviour:
     """Statuses and headers in order; from then on as a source that is well."""
 
     async def behave(asked: Asked) -> web.StreamResponse:
         if asked.number >= len(scripted):
-            return await _about(asked)
+            return await _describe_request(asked)
         status, headers = scripted[asked.number]
         return web.Response(status=status, headers=headers, text=f"status {status} it is")
 

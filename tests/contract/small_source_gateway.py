@@ -19,16 +19,18 @@ CLOCK = SystemClock()
 QUICK: dict[str, Any] = {"spacing_seconds": 0.0, "backoff_initial_seconds": 0.01, "backoff_max_seconds": 0.02}
 
 
-def forgetful(settings: Mapping[str, SourceSettings], clock: Clock = CLOCK) -> SourceGateway:
+def create_in_memory_gateway(settings: Mapping[str, SourceSettings], clock: Clock = CLOCK) -> SourceGateway:
     """A gateway to these sources that keeps what it knows in memory."""
     return SourceGateway(settings, InMemoryResponseCache(CLOCK), InMemorySharedState(CLOCK), clock)
 
 
 @asynccontextmanager
-async def source_gateway(
+async def open_source_gateway(
     source: SmallSource, kind: type[SourceSettings] = SourceSettings, clock: Clock = CLOCK, **fields: Any
 ) -> AsyncIterator[SourceGateway]:
-    async with forgetful({"small": kind(**{"base_url": source.url, **QUICK, **fields})}, clock) as opened:
+    async with create_in_memory_gateway(
+        {"small": kind(**{"base_url": source.url, **QUICK, **fields})}, clock
+    ) as opened:
         yield opened
 
 

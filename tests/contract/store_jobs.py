@@ -28,21 +28,23 @@ NOW = dt.datetime(2026, 11, 20, 12, 0, tzinfo=dt.UTC)
 _NUMBERS = count(1)
 
 
-def job(name: str = "", priority: Priority = "batch", max_usd: float | None = None, row: int | None = None) -> NewJob:
+def build_job(
+    name: str = "", priority: Priority = "batch", max_usd: float | None = None, row: int | None = None
+) -> NewJob:
     title = name or f"ev_{next(_NUMBERS)}"
     idea = Idea(id=IdeaId(f"idea_{title}"), title=title, text="We study ore.", sections=(), source="test")
     work = EvaluationRequest(idea=idea, limits=Limits(max_usd=max_usd))
     return NewJob(id=JobId(title), request=work, subject=title, priority=priority, row=row)
 
 
-def document_job(
+def build_document_job(
     name: str = "a", row: int | None = None, max_usd: float | None = None, document: bytes = PDF
 ) -> NewJob:
     request = EvaluationRequest(idea=None, source=f"{name}.pdf", limits=Limits(max_usd=max_usd))
     return NewJob(id=JobId(name), request=request, subject=f"{name}.pdf", priority="batch", document=document, row=row)
 
 
-def stored_files(folder: Path) -> list[bytes]:
+def read_stored_files(folder: Path) -> list[bytes]:
     return sorted(file.read_bytes() for file in folder.rglob("*") if file.is_file())
 
 
@@ -65,11 +67,11 @@ class Queue:
     async def add(self, *jobs: NewJob, tenant: TenantId = ACME) -> None:
         await self.jobs.add(tenant, jobs)
 
-    async def lease(self, free: int = 1, interactive_only: int = 0, worker: str = "worker") -> list[Lease]:
+    async def acquire_leases(self, free: int = 1, interactive_only: int = 0, worker: str = "worker") -> list[Lease]:
         return await self.leases.acquire(worker, FreeSlots(free, interactive_only))
 
-    async def one(self) -> Lease:
-        (lease,) = await self.lease()
+    async def acquire_lease(self) -> Lease:
+        (lease,) = await self.acquire_leases()
         return lease
 
     async def get(self, job: JobId, tenant: TenantId = ACME) -> Job:
@@ -78,7 +80,7 @@ class Queue:
         assert job_found is not None
         return job_found
 
-    async def batch(self, batch: BatchId, tenant: TenantId = ACME) -> BatchStatus:
+    async def get_batch(self, batch: BatchId, tenant: TenantId = ACME) -> BatchStatus:
         """Return a batch that is there."""
         batch_found = await self.jobs.get_batch(tenant, batch)
         assert batch_found is not None
@@ -95,12 +97,12 @@ class Queue:
     async def delete_tenant(self, tenant: TenantId = ACME) -> bool:
         return await self.tenants.delete(tenant, ActBy(OPERATOR, NOW))
 
-    async def silence(self) -> None:
+    async def expire_leases(self) -> None:
         """Expire all leases of running jobs, as if no heartbeat had arrived for a long time."""
         await self.database.execute("UPDATE jobs SET leased_until = now() - interval '1 s' WHERE state = 'running'")
 
 
-async def tenant(database: Database, name: TenantId = ACME, **plan: object) -> None:
+async def create_tenant(database: Database, name: TenantId = ACME, **plan: object) -> None:
     await PgTenants(database).create(name, TenantPlan.model_validate({"name": name} | plan))
 
 

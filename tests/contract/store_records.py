@@ -49,16 +49,16 @@ def answer(key: str, value: str = '{"methods": []}') -> CachedAnswer:
     return CachedAnswer(key=key, value=value, record=call())
 
 
-def answered(key: str, run_id: str = "run", record: CallRecord | None = None) -> LedgerRow:
+def build_answered_row(key: str, run_id: str = "run", record: CallRecord | None = None) -> LedgerRow:
     return LedgerRow(run_id=run_id, key=key, record=record or call(), outcome="answered", at=AT)
 
 
-def failed(key: str, run_id: str = "run", error: str = "The endpoint is down.") -> LedgerRow:
+def build_failed_row(key: str, run_id: str = "run", error: str = "The endpoint is down.") -> LedgerRow:
     fault = Fault(kind="connection", detail="refused")
     return LedgerRow(run_id=run_id, key=key, record=call(faults=(fault,)), outcome="failed", error=error, at=AT)
 
 
-def paper(number: int, abstract: str = "We study ore.") -> Paper:
+def build_paper(number: int, abstract: str = "We study ore.") -> Paper:
     return Paper(
         id=PaperId(f"corpus:{number}"),
         title=f"On ore, part {number}",

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from cluster.postgres import EmbeddedPostgres
 from orchestrator.store import Database, DatabaseSettings, PgAnswerCache
-from tests.contract.store_records import answer, answered
+from tests.contract.store_records import answer, build_answered_row
 
 WORKERS = 8
 
@@ -27,7 +27,7 @@ async def write(home: Path, run: str, count: int) -> None:
         async def work() -> None:
             for number in numbers:
                 key = f"{run}-{number}"
-                await answers.record(answered(key, run), answer(key))
+                await answers.record(build_answered_row(key, run), answer(key))
                 print(key, flush=True)
 
         await asyncio.gather(*(work() for _ in range(WORKERS)))

@@ -11,7 +11,7 @@ from assayer.errors import StorageError
 from assayer.models import LedgerRow
 from orchestrator.store import Database, DatabaseSettings, PgAnswerCache, PgLedger
 from orchestrator.store.database import Connection
-from tests.contract.store_records import answer, answered, call, failed
+from tests.contract.store_records import answer, build_answered_row, build_failed_row, call
 from workers.outbound.store import AnswerStore, InMemoryAnswerStore
 
 
@@ -21,7 +21,7 @@ class Store:
     ledger: Callable[[], Awaitable[list[LedgerRow]]]
 
 
-def memory() -> Store:
+def create_in_memory_store() -> Store:
     answers = InMemoryAnswerStore()
 
     async def ledger() -> list[LedgerRow]:
@@ -33,7 +33,7 @@ def memory() -> Store:
 @pytest.fixture(params=["memory", "postgres"])
 def store(request: pytest.FixtureRequest) -> Store:
     if request.param == "memory":
-        return memory()
+        return create_in_memory_store()
     database: Database = request.getfixturevalue("database")
     return Store(PgAnswerCache(database), lambda: PgLedger(database).list_rows("run"))
 
@@ -45,13 +45,13 @@ async def test_find_unknown_key_is_none(store: Store) -> None:
 async def test_recorded_answer_is_returned_unchanged(store: Store) -> None:
     kept = answer("k", '{"b": 1.50,  "a": "ü \\u0000 \\"[1]"}')
 
-    await store.answers.record(answered("k"), kept)
+    await store.answers.record(build_answered_row("k"), kept)
 
     assert await store.answers.find("k") == kept
 
 
 async def test_record_failure_leaves_a_row_and_no_answer(store: Store) -> None:
-    row = failed("k", error="It said: \u201eno\u201c.")
+    row = build_failed_row("k", error="It said: \u201eno\u201c.")
 
     await store.answers.record(row, None)
 
@@ -62,8 +62,8 @@ async def test_record_failure_leaves_a_row_and_no_answer(store: Store) -> None:
 async def test_record_second_answer_keeps_the_first(store: Store) -> None:
     first, second = answer("k", '"first"'), answer("k", '"second"')
 
-    await store.answers.record(answered("k"), first)
-    await store.answers.record(answered("k"), second)
+    await store.answers.record(build_answered_row("k"), first)
+    await store.answers.record(build_answered_row("k"), second)
 
     assert await store.answers.find("k") == first
     assert len(await store.ledger()) == 2
@@ -72,16 +72,16 @@ async def test_record_second_answer_keeps_the_first(store: Store) -> None:
 async def test_unusable_answer_is_replaced_only_once(store: Store) -> None:
     bad, first, second = (answer("k", value) for value in ('"bad"', '"first"', '"second"'))
 
-    await store.answers.record(answered("k"), bad)
-    await store.answers.record(answered("k"), first, instead_of=bad)
-    await store.answers.record(answered("k"), second, instead_of=bad)
+    await store.answers.record(build_answered_row("k"), bad)
+    await store.answers.record(build_answered_row("k"), first, instead_of=bad)
+    await store.answers.record(build_answered_row("k"), second, instead_of=bad)
 
     assert await store.answers.find("k") == first
     assert len(await store.ledger()) == 3
 
 
 async def test_cache_hit_is_recorded_as_a_separate_ledger_row(store: Store) -> None:
-    paid, hit = answered("k"), answered("k", record=call(cached=True, cost_usd=None))
+    paid, hit = build_answered_row("k"), build_answered_row("k", record=call(cached=True, cost_usd=None))
 
     await store.answers.record(paid, answer("k"))
     await store.answers.record(hit, None)
@@ -94,7 +94,7 @@ async def test_cache_hit_is_recorded_as_a_separate_ledger_row(store: Store) -> N
 async def test_concurrent_records_keep_a_single_answer_and_every_ledger_row(store: Store) -> None:
     values = [f'"{number}"' for number in range(100)]
 
-    await asyncio.gather(*(store.answers.record(answered("k"), answer("k", value)) for value in values))
+    await asyncio.gather(*(store.answers.record(build_answered_row("k"), answer("k", value)) for value in values))
 
     found = await store.answers.find("k")
     assert found is not None
@@ -106,7 +106,7 @@ async def test_recorded_answer_ends_its_claim_and_is_found_by_others(database: D
     store = PgAnswerCache(database)
     await store.find_or_claim("k", "mine", 60.0)
 
-    await store.record(answered("k"), answer("k"), claimant="mine")
+    await store.record(build_answered_row("k"), answer("k"), claimant="mine")
 
     assert await store.find_or_claim("k", "other", 60.0) == answer("k")
     assert await database.fetch("SELECT FROM reply_claims") == []
@@ -116,7 +116,7 @@ async def test_claim_is_not_ended_by_another_claimant(database: Database) -> Non
     store = PgAnswerCache(database)
     await store.find_or_claim("k", "mine", 60.0)
 
-    await store.record(failed("k"), None, claimant="other")
+    await store.record(build_failed_row("k"), None, claimant="other")
 
     assert await store.find_or_claim("k", "other", 60.0) == "elsewhere"
 
@@ -128,7 +128,7 @@ async def test_concurrent_claimants_request_each_answer_only_once(database: Data
         while (found := await store.find_or_claim(key, claimant, 60.0)) == "elsewhere":
             await store.find_unclaimed([key])
         if found == "claimed":
-            await store.record(answered(key), answer(key), claimant=claimant)
+            await store.record(build_answered_row(key), answer(key), claimant=claimant)
         return found == "claimed"
 
     asked = await asyncio.gather(*(ask(f"c{number}", f"k{number % 5}") for number in range(60)))
@@ -151,7 +151,7 @@ async def test_paid_answer_waits_for_the_database_longer_than_other_statements(
     async with Database(settings) as impatient:
         holding = asyncio.create_task(impatient.run(hold, 30.0))
         await away.wait()
-        writing = asyncio.create_task(PgAnswerCache(impatient).record(answered("k"), answer("k")))
+        writing = asyncio.create_task(PgAnswerCache(impatient).record(build_answered_row("k"), answer("k")))
         for _ in range(2):
             with pytest.raises(StorageError, match="no free connection"):
                 await impatient.fetch("SELECT 1")

@@ -12,8 +12,8 @@ from cluster.submitted_documents import SubmittedDocuments
 from orchestrator.jobs.models import JobId, JobVerdict
 from orchestrator.store import Database, PgAnswerCache, PgJobs
 from orchestrator.store.documents import PgDocuments
-from tests.contract.store_jobs import ACME, Queue, job, tenant
-from tests.contract.store_records import answer, answered, call
+from tests.contract.store_jobs import ACME, Queue, build_job, create_tenant
+from tests.contract.store_records import answer, build_answered_row, call
 
 RUN = EvaluationId("ev_run")
 MARKER = "This is variant 7 of the plan."
@@ -22,10 +22,10 @@ ERASED = (Erased(job="a", marker=MARKER),)
 
 @pytest.fixture
 async def queue(database: Database) -> Queue:
-    await tenant(database)
+    await create_tenant(database)
     queue = Queue(database)
-    await queue.add(job("a"))
-    lease = await queue.one()
+    await queue.add(build_job("a"))
+    lease = await queue.acquire_lease()
     await queue.leases.record_run(lease, RUN, {})
     await pay(database)
     await queue.leases.finish(lease, JobVerdict(state="succeeded", run_id=RUN))
@@ -33,46 +33,52 @@ async def queue(database: Database) -> Queue:
 
 
 async def pay(database: Database, run: str = RUN) -> None:
-    row = answered(f"key of {run}", run, call(cost_usd=0.25)).model_copy(update={"at": dt.datetime.now(dt.UTC)})
+    row = build_answered_row(f"key of {run}", run, call(cost_usd=0.25)).model_copy(
+        update={"at": dt.datetime.now(dt.UTC)}
+    )
     kept = answer(row.key).model_copy(update={"messages": (Message(role="user", content=f"Judge this. {MARKER}"),)})
     await PgAnswerCache(database).record(row, kept)
 
 
-async def books(queue: Queue, tmp_path: Path, *, erased: tuple[Erased, ...] = ()) -> LedgerAudit:
+async def audit_books(queue: Queue, tmp_path: Path, *, erased: tuple[Erased, ...] = ()) -> LedgerAudit:
     return await queue.database.run(lambda connection: audit(connection, erased, tmp_path))
 
 
-def broken(found: LedgerAudit) -> dict[str, list[str]]:
+def list_broken_rules(found: LedgerAudit) -> dict[str, list[str]]:
     return {what: list(those) for what, those in found.broken.items() if those}
 
 
 async def test_consistent_data_has_no_accounting_faults(queue: Queue, tmp_path: Path) -> None:
-    found = await books(queue, tmp_path)
+    found = await audit_books(queue, tmp_path)
 
-    assert broken(found) == {}
+    assert list_broken_rules(found) == {}
     assert (found.tokens, found.ledger_usd, found.spent_usd) == (110, 0.25, 0.25)
 
 
 async def test_complete_erasure_leaves_no_accounting_faults(queue: Queue, tmp_path: Path) -> None:
-    await queue.delete(job("a").id)
+    await queue.delete(build_job("a").id)
     await queue.database.execute("UPDATE erased_runs SET erased_at = erased_at + interval '10 s'")
 
-    found = await books(queue, tmp_path, erased=ERASED)
+    found = await audit_books(queue, tmp_path, erased=ERASED)
 
-    assert broken(found) == {}
+    assert list_broken_rules(found) == {}
     assert (found.ledger_usd, found.spent_usd) == (0.25, 0.25)
 
 
 async def test_charge_that_is_too_small_is_found(queue: Queue, tmp_path: Path) -> None:
     await queue.database.execute("UPDATE jobs SET cost_usd = 0.2")
 
-    assert broken(await books(queue, tmp_path)) == {"charged another sum than was paid for them": ["a", GONE]}
+    assert list_broken_rules(await audit_books(queue, tmp_path)) == {
+        "charged another sum than was paid for them": ["a", GONE]
+    }
 
 
 async def test_cost_that_was_never_charged_to_the_tenant_is_found(queue: Queue, tmp_path: Path) -> None:
     await queue.database.execute("DELETE FROM spending")
 
-    assert broken(await books(queue, tmp_path)) == {"charged another sum than was paid for them": [GONE]}
+    assert list_broken_rules(await audit_books(queue, tmp_path)) == {
+        "charged another sum than was paid for them": [GONE]
+    }
 
 
 GONE = "all that were erased"
@@ -81,7 +87,7 @@ GONE = "all that were erased"
 async def test_paid_run_without_an_evaluation_is_reported(queue: Queue, tmp_path: Path) -> None:
     await pay(queue.database, "ev_of_nobody")
 
-    assert broken(await books(queue, tmp_path)) == {
+    assert list_broken_rules(await audit_books(queue, tmp_path)) == {
         "runs that were paid for and belong to no evaluation": ["ev_of_nobody"]
     }
 
@@ -89,14 +95,16 @@ async def test_paid_run_without_an_evaluation_is_reported(queue: Queue, tmp_path
 async def test_document_stored_for_a_retry_is_not_reported_as_left_over(queue: Queue, tmp_path: Path) -> None:
     documents = PgDocuments(queue.database, SubmittedDocuments(str(tmp_path)))
     await PgJobs(queue.database, documents=documents).add(
-        ACME, [job("b").model_copy(update={"document": build_word_document(MARKER)})]
+        ACME, [build_job("b").model_copy(update={"document": build_word_document(MARKER)})]
     )
     await queue.jobs.cancel(ACME, JobId("b"))
-    assert broken(await books(queue, tmp_path)) == {}
+    assert list_broken_rules(await audit_books(queue, tmp_path)) == {}
 
     await queue.database.execute("UPDATE jobs SET document_file = NULL")
 
-    assert list(broken(await books(queue, tmp_path))) == ["places where words of erased ideas are left"]
+    assert list(list_broken_rules(await audit_books(queue, tmp_path))) == [
+        "places where words of erased ideas are left"
+    ]
 
 
 async def test_text_left_after_an_erasure_is_reported_everywhere(queue: Queue, tmp_path: Path) -> None:
@@ -104,7 +112,7 @@ async def test_text_left_after_an_erasure_is_reported_everywhere(queue: Queue, t
     (tmp_path / "ab" / "left").write_bytes(build_word_document(MARKER))
     await queue.database.execute("UPDATE jobs SET subject = $1", f"Plan. {MARKER}")
 
-    found = broken(await books(queue, tmp_path, erased=ERASED))
+    found = list_broken_rules(await audit_books(queue, tmp_path, erased=ERASED))
 
     assert found["erased, and still in the tables"] == ["a"]
     places = found["places where words of erased ideas are left"]

@@ -23,7 +23,14 @@ from assayer_client import (
     RetryPolicy,
     ServiceUnreachable,
 )
-from tests.contract.scripted_service import Scripted, answer, event, events_begun, problem, serving
+from tests.contract.scripted_service import (
+    Scripted,
+    answer,
+    build_event,
+    build_problem,
+    build_unfinished_events,
+    run_script,
+)
 
 KEY = "ak_0123_a-secret-that-nobody-else-sees"
 _BODY = EvaluationBody(idea=IdeaBody(text="A thought."), source="a.txt")
@@ -41,12 +48,12 @@ class Asking:
 
     def ask(self, url: str, name: str, *arguments: Any, retries: RetryPolicy = _RETRIES, **named: Any) -> Any:
         if self._kind is AsyncClient:
-            return asyncio.run(self._awaited(url, name, retries, arguments, named))
+            return asyncio.run(self._await_call(url, name, retries, arguments, named))
         with Client(url, KEY, retries=retries, sleep=self.pauses.append) as client:
             result = attrgetter(name)(client)(*arguments, **named)
             return list(result) if isinstance(result, Iterator) else result
 
-    async def _awaited(self, url: str, name: str, retries: RetryPolicy, arguments: Any, named: Any) -> Any:
+    async def _await_call(self, url: str, name: str, retries: RetryPolicy, arguments: Any, named: Any) -> Any:
         async def noted(seconds: float) -> None:
             self.pauses.append(seconds)
 
@@ -60,14 +67,14 @@ def asking(request: pytest.FixtureRequest) -> Asking:
     return Asking(request.param)
 
 
-def _keys(scripted: Scripted) -> list[str | None]:
+def _list_keys(scripted: Scripted) -> list[str | None]:
     return [item.headers.get("idempotency-key") for item in scripted.received]
 
 
 def test_submission_with_a_lost_answer_is_retried_with_the_same_key(asking: Asking) -> None:
-    with serving([b"", _ACCEPTED[:40], problem("busy", 503, retry_after="7"), _ACCEPTED]) as scripted:
+    with run_script([b"", _ACCEPTED[:40], build_problem("busy", 503, retry_after="7"), _ACCEPTED]) as scripted:
         assert asking.ask(scripted.url, "evaluations.create", _BODY).id == "ev_1"
-    keys = _keys(scripted)
+    keys = _list_keys(scripted)
     assert len(keys) == 4
     assert len(set(keys)) == 1
     assert keys[0]
@@ -77,24 +84,24 @@ def test_submission_with_a_lost_answer_is_retried_with_the_same_key(asking: Aski
 
 def test_each_submission_uses_its_own_key_or_the_provided_key(asking: Asking) -> None:
     given: list[dict[str, Any]] = [{}, {}, {"key": "row-7"}]
-    with serving([_ACCEPTED] * 3) as scripted:
+    with run_script([_ACCEPTED] * 3) as scripted:
         for options in given:
             asking.ask(scripted.url, "evaluations.create", _BODY, **options)
-    assert len(set(_keys(scripted))) == 3
-    assert _keys(scripted)[2] == "row-7"
+    assert len(set(_list_keys(scripted))) == 3
+    assert _list_keys(scripted)[2] == "row-7"
     assert json.loads(scripted.received[0].body) == {"idea": {"text": "A thought."}, "source": "a.txt"}
 
 
 @pytest.mark.parametrize("key", ["", "x\ny", "xü", "x" * 256, "two words"])
 def test_invalid_idempotency_key_is_rejected_before_sending(key: str, asking: Asking) -> None:
-    with serving([_ACCEPTED]) as scripted, pytest.raises(InvalidRequest, match="idempotency key"):
+    with run_script([_ACCEPTED]) as scripted, pytest.raises(InvalidRequest, match="idempotency key"):
         asking.ask(scripted.url, "evaluations.create", _BODY, key=key)
     assert scripted.received == []
 
 
 def test_text_that_cannot_be_encoded_is_rejected_before_sending(asking: Asking) -> None:
     body = EvaluationBody(idea=IdeaBody(text="half of \ud800 a character"))
-    with serving([_ACCEPTED]) as scripted, pytest.raises(InvalidRequest, match="cannot be serialised"):
+    with run_script([_ACCEPTED]) as scripted, pytest.raises(InvalidRequest, match="cannot be serialised"):
         asking.ask(scripted.url, "evaluations.create", body)
     assert scripted.received == []
 
@@ -110,7 +117,7 @@ def test_permanent_refusal_is_raised_without_retry(asking: Asking) -> None:
         "errors": [{"pointer": "/method", "detail": "unknown"}, {"parameter": "limit", "detail": "too large"}],
     }
     with (
-        serving([answer(body, 422, content_type="application/problem+json")]) as scripted,
+        run_script([answer(body, 422, content_type="application/problem+json")]) as scripted,
         pytest.raises(ApiProblem) as caught,
     ):
         asking.ask(scripted.url, "evaluations.create", _BODY)
@@ -123,7 +130,7 @@ def test_permanent_refusal_is_raised_without_retry(asking: Asking) -> None:
 
 
 def test_unresponsive_server_raises_after_the_last_retry(asking: Asking) -> None:
-    with serving([]) as scripted, pytest.raises(ServiceUnreachable, match="did not answer") as caught:
+    with run_script([]) as scripted, pytest.raises(ServiceUnreachable, match="did not answer") as caught:
         asking.ask(scripted.url, "evaluations.get", "ev_1")
     assert len(scripted.received) == 4
     assert type(pickle.loads(pickle.dumps(caught.value))) is ServiceUnreachable  # noqa: S301 - our own bytes
@@ -131,14 +138,17 @@ def test_unresponsive_server_raises_after_the_last_retry(asking: Asking) -> None
 
 def test_every_retry_is_logged_with_its_reason(asking: Asking, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, "assayer_client")
-    with serving([problem("busy", 503, retry_after="7"), _ACCEPTED]) as scripted:
+    with run_script([build_problem("busy", 503, retry_after="7"), _ACCEPTED]) as scripted:
         asking.ask(scripted.url, "evaluations.create", _BODY)
     (told,) = [record.getMessage() for record in caplog.records if record.name == "assayer_client.retries"]
     assert told.startswith("Not now (503): Wait. Trying again in 7.")
 
 
 def test_retry_after_beyond_the_time_limit_is_not_retried(asking: Asking) -> None:
-    with serving([problem("rate-limited", 429, retry_after="3600")]) as scripted, pytest.raises(ApiProblem) as caught:
+    with (
+        run_script([build_problem("rate-limited", 429, retry_after="3600")]) as scripted,
+        pytest.raises(ApiProblem) as caught,
+    ):
         asking.ask(scripted.url, "evaluations.get", "ev_1")
     assert (caught.value.slug, caught.value.retry_after) == ("rate-limited", 3600)
     assert len(scripted.received) == 1
@@ -146,7 +156,7 @@ def test_retry_after_beyond_the_time_limit_is_not_retried(asking: Asking) -> Non
 
 def test_bare_500_response_is_retried_but_reported_internal_error_is_raised(asking: Asking) -> None:
     died = b"HTTP/1.1 500 Oops\r\ncontent-length: 21\r\n\r\nInternal Server Error"
-    with serving([died, problem("internal-error", 500)]) as scripted, pytest.raises(ApiProblem) as caught:
+    with run_script([died, build_problem("internal-error", 500)]) as scripted, pytest.raises(ApiProblem) as caught:
         asking.ask(scripted.url, "evaluations.get", "ev_1")
     assert caught.value.slug == "internal-error"
     assert len(scripted.received) == 2
@@ -155,18 +165,18 @@ def test_bare_500_response_is_retried_but_reported_internal_error_is_raised(aski
 def test_proxy_404_during_startup_is_retried_but_plain_404_is_raised(asking: Asking) -> None:
     words = b"Path '/v1/evaluations' not found. Ping http://.../-/routes for available routes."
     began = b"HTTP/1.1 404 Not Found\r\ncontent-type: text/plain\r\ncontent-length: %d\r\n\r\n%s" % (len(words), words)
-    with serving([began, _ACCEPTED]) as scripted:
+    with run_script([began, _ACCEPTED]) as scripted:
         assert asking.ask(scripted.url, "evaluations.create", _BODY).id == "ev_1"
     nowhere = b"HTTP/1.1 404 Not Found\r\ncontent-length: 9\r\n\r\nNot Found"
-    with serving([nowhere, _ACCEPTED]) as scripted, pytest.raises(ApiProblem):
+    with run_script([nowhere, _ACCEPTED]) as scripted, pytest.raises(ApiProblem):
         asking.ask(scripted.url, "evaluations.create", _BODY)
     assert len(scripted.received) == 1
 
 
 def test_redirect_is_not_followed_and_the_key_is_not_forwarded(asking: Asking) -> None:
-    with serving([_ACCEPTED]) as elsewhere:
+    with run_script([_ACCEPTED]) as elsewhere:
         with (
-            serving([answer({}, 307, location=f"{elsewhere.url}/v1/evaluations")]) as scripted,
+            run_script([answer({}, 307, location=f"{elsewhere.url}/v1/evaluations")]) as scripted,
             pytest.raises(ApiProblem, match="redirects"),
         ):
             asking.ask(scripted.url, "evaluations.create", _BODY)
@@ -180,7 +190,7 @@ def test_key_is_sent_as_bearer_token_and_never_logged(
     netrc.write_text("machine 127.0.0.1 login somebody password else\n")
     monkeypatch.setenv("NETRC", str(netrc))
     caplog.set_level(logging.DEBUG)
-    with serving([b"", problem("unauthenticated", 401)]) as scripted, pytest.raises(ApiProblem) as caught:
+    with run_script([b"", build_problem("unauthenticated", 401)]) as scripted, pytest.raises(ApiProblem) as caught:
         asking.ask(scripted.url, "evaluations.get", "ev_1")
     assert {item.headers["authorization"] for item in scripted.received} == {f"Bearer {KEY}"}
     assert KEY not in caplog.text + str(caught.value) + repr(caught.value)
@@ -189,7 +199,7 @@ def test_key_is_sent_as_bearer_token_and_never_logged(
 
 @pytest.mark.parametrize("job", ["../tenants", "ev/../../x", "ev?x=1#y", "ev_1/report"])
 def test_id_never_leads_to_another_resource(asking: Asking, job: str) -> None:
-    with serving([problem("not-found", 404)]) as scripted, pytest.raises(ApiProblem):
+    with run_script([build_problem("not-found", 404)]) as scripted, pytest.raises(ApiProblem):
         asking.ask(scripted.url, "evaluations.get", job)
     path, _, last = scripted.received[0].target.rpartition("/")
     assert path == "/v1/evaluations"
@@ -197,7 +207,10 @@ def test_id_never_leads_to_another_resource(asking: Asking, job: str) -> None:
 
 
 def test_unreadable_answer_is_rejected_without_retry(asking: Asking) -> None:
-    with serving([answer({"hello": "world"})]) as scripted, pytest.raises(ServiceUnreachable, match="cannot be read"):
+    with (
+        run_script([answer({"hello": "world"})]) as scripted,
+        pytest.raises(ServiceUnreachable, match="cannot be read"),
+    ):
         asking.ask(scripted.url, "evaluations.get", "ev_1")
     assert len(scripted.received) == 1
 
@@ -210,41 +223,41 @@ def test_page_of_a_proxy_is_not_saved_as_a_document(saving: str, asking: Asking,
     target = tmp_path / "saved"
     target.write_text("what was saved before")
     page = answer("<p>Sign in</p>", content_type="text/html; charset=utf-8")
-    with serving([page]) as scripted, pytest.raises(ServiceUnreachable, match=r"text/html.* it is not"):
+    with run_script([page]) as scripted, pytest.raises(ServiceUnreachable, match=r"text/html.* it is not"):
         asking.ask(scripted.url, saving, "ev_1", target)
     assert target.read_text() == "what was saved before"
     assert list(tmp_path.iterdir()) == [target]
 
 
 def test_event_stream_resumes_after_the_last_seen_event(asking: Asking) -> None:
-    torn = event(3, "progress")[:-20]
+    torn = build_event(3, "progress")[:-20]
     answers = [
-        events_begun(event(1, "queued"), event(2, "started"), torn),
+        build_unfinished_events(build_event(1, "queued"), build_event(2, "started"), torn),
         b"",
-        events_begun(event(2, "started"), event(3, "progress")),
-        problem("busy", 503, retry_after="2"),
-        events_begun(event(4, "succeeded"), event(5, "never sent after the verdict")),
+        build_unfinished_events(build_event(2, "started"), build_event(3, "progress")),
+        build_problem("busy", 503, retry_after="2"),
+        build_unfinished_events(build_event(4, "succeeded"), build_event(5, "never sent after the verdict")),
     ]
-    with serving(answers) as scripted:
+    with run_script(answers) as scripted:
         kinds = [(item.number, item.kind) for item in asking.ask(scripted.url, "evaluations.events", "ev_1")]
     assert kinds == [(1, "queued"), (2, "started"), (3, "progress"), (4, "succeeded")]
     assert [item.headers.get("last-event-id") for item in scripted.received] == [None, "2", "2", "3", "3"]
 
 
 def test_event_stream_starts_after_the_requested_event(asking: Asking) -> None:
-    with serving([events_begun(event(8, "succeeded"))]) as scripted:
+    with run_script([build_unfinished_events(build_event(8, "succeeded"))]) as scripted:
         assert [item.number for item in asking.ask(scripted.url, "evaluations.events", "ev_1", after=7)] == [8]
     assert scripted.received[0].headers["last-event-id"] == "7"
 
 
 def test_finished_event_stream_ends_without_events(asking: Asking) -> None:
-    with serving([b"HTTP/1.1 204 No Content\r\n\r\n"]) as scripted:
+    with run_script([b"HTTP/1.1 204 No Content\r\n\r\n"]) as scripted:
         assert asking.ask(scripted.url, "evaluations.events", "ev_1", after=4) == []
 
 
 def test_event_stream_without_progress_is_abandoned_after_repeated_breaks(asking: Asking) -> None:
     with (
-        serving([events_begun(event(1, "queued")), *[events_begun()] * 20]) as scripted,
+        run_script([build_unfinished_events(build_event(1, "queued")), *[build_unfinished_events()] * 20]) as scripted,
         pytest.raises(ServiceUnreachable, match="was interrupted 4 times"),
     ):
         asking.ask(scripted.url, "evaluations.events", "ev_1")
@@ -252,9 +265,9 @@ def test_event_stream_without_progress_is_abandoned_after_repeated_breaks(asking
 
 
 def test_non_event_stream_response_is_rejected(asking: Asking) -> None:
-    with serving([answer({"hello": "world"})] * 9) as scripted, pytest.raises(ServiceUnreachable):
+    with run_script([answer({"hello": "world"})] * 9) as scripted, pytest.raises(ServiceUnreachable):
         asking.ask(scripted.url, "evaluations.events", "ev_1")
-    with serving([problem("not-found", 404)]) as scripted, pytest.raises(ApiProblem):
+    with run_script([build_problem("not-found", 404)]) as scripted, pytest.raises(ApiProblem):
         asking.ask(scripted.url, "evaluations.events", "ev_2")
     assert len(scripted.received) == 1
 
@@ -282,7 +295,7 @@ def test_unusable_address_or_key_is_refused_before_anything_is_sent(
 
 
 def test_address_and_key_are_read_from_the_environment(monkeypatch: pytest.MonkeyPatch, asking: Asking) -> None:
-    with serving([problem("not-found", 404)]) as scripted:
+    with run_script([build_problem("not-found", 404)]) as scripted:
         monkeypatch.setenv("ASSAYER_API_URL", f"{scripted.url}/behind/a/proxy/")
         monkeypatch.setenv("ASSAYER_API_KEY", KEY)
         with Client() as client, pytest.raises(ApiProblem):

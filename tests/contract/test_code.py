@@ -13,7 +13,7 @@ from simulator.outside.library import Library
 from simulator.outside.process import OutsideWorld
 from simulator.outside.repositories import Repositories
 from simulator.outside.sample import SAMPLE
-from tests.contract.small_source_gateway import forgetful
+from tests.contract.small_source_gateway import create_in_memory_gateway
 from workers.code import CodeSettings
 from workers.code.adapter import CodeAdapter
 from workers.code.commits import Commit
@@ -36,14 +36,14 @@ FIRST = KNOWN.by_paper[0]
 
 
 @pytest.fixture
-async def remote(world: OutsideWorld) -> AsyncIterator[SourceGateway]:
+async def github_gateway(world: OutsideWorld) -> AsyncIterator[SourceGateway]:
     settings = GithubSettings.model_validate({"base_url": world.url("github"), "spacing_seconds": 0.0})
-    async with forgetful({"github": settings}) as gateway:
+    async with create_in_memory_gateway({"github": settings}) as gateway:
         yield gateway
 
 
 @pytest.fixture
-def kept(tmp_path: Path) -> FileCache[Codebase]:
+def code_cache(tmp_path: Path) -> FileCache[Codebase]:
     return FileCache(FileStorage(str(tmp_path)), "code", Codebase, CLOCK, dt.timedelta.max, dt.timedelta(days=1))
 
 
@@ -60,9 +60,9 @@ async def downloader() -> AsyncIterator[Downloader]:
 
 @pytest.fixture
 def code(
-    downloader: Downloader, settings: CodeSettings, remote: SourceGateway, kept: FileCache[Codebase]
+    downloader: Downloader, settings: CodeSettings, github_gateway: SourceGateway, code_cache: FileCache[Codebase]
 ) -> CodeAdapter:
-    return CodeAdapter(remote, RepositorySurveyor(downloader, settings), kept, settings, ASK)
+    return CodeAdapter(github_gateway, RepositorySurveyor(downloader, settings), code_cache, settings, ASK)
 
 
 async def read(code: CodeAdapter, name: str, before: dt.date | None = None) -> Codebase:
@@ -71,9 +71,9 @@ async def read(code: CodeAdapter, name: str, before: dt.date | None = None) -> C
     return found
 
 
-async def test_search_finds_repositories_created_in_the_window(remote: SourceGateway) -> None:
+async def test_search_finds_repositories_created_in_the_window(github_gateway: SourceGateway) -> None:
     window = Window(after=dt.date(2014, 1, 1), before=dt.date(2020, 12, 31))
-    found = await GitHub(remote).search('graph "networks": NOT learning OR (attention)', 50, window, ASK)
+    found = await GitHub(github_gateway).search('graph "networks": NOT learning OR (attention)', 50, window, ASK)
     assert found
     for repository in found:
         known = KNOWN.by_name[repository.name]
@@ -85,8 +85,8 @@ async def test_search_finds_repositories_created_in_the_window(remote: SourceGat
         assert repository.url == f"https://github.com/{repository.name}"
 
 
-async def test_long_search_query_respects_the_api_limits(remote: SourceGateway) -> None:
-    assert await GitHub(remote).search("graph networks " * 60, 200, Window(), ASK)
+async def test_long_search_query_respects_the_api_limits(github_gateway: SourceGateway) -> None:
+    assert await GitHub(github_gateway).search("graph networks " * 60, 200, Window(), ASK)
 
 
 async def test_repository_readme_structure_and_definitions_are_read(code: CodeAdapter) -> None:
@@ -109,16 +109,20 @@ async def test_repository_readme_structure_and_definitions_are_read(code: CodeAd
 
 
 async def test_cached_repository_state_is_not_fetched_again(
-    downloader: Downloader, settings: CodeSettings, remote: SourceGateway, kept: FileCache[Codebase], code: CodeAdapter
+    downloader: Downloader,
+    settings: CodeSettings,
+    github_gateway: SourceGateway,
+    code_cache: FileCache[Codebase],
+    code: CodeAdapter,
 ) -> None:
     first = await read(code, FIRST.name)
 
-    def elsewhere(**changes: object) -> CodeAdapter:
+    def create_other_adapter(**changes: object) -> CodeAdapter:
         changed = settings.model_copy(update={"archive_url": f"{settings.archive_url}/nowhere", **changes})
-        return CodeAdapter(remote, RepositorySurveyor(downloader, changed), kept, changed, ASK)
+        return CodeAdapter(github_gateway, RepositorySurveyor(downloader, changed), code_cache, changed, ASK)
 
-    assert await read(elsewhere(), FIRST.name) == first
-    (found,) = (await elsewhere(sources=1).read([FIRST.name], OPEN)).values()
+    assert await read(create_other_adapter(), FIRST.name) == first
+    (found,) = (await create_other_adapter(sources=1).read([FIRST.name], OPEN)).values()
     assert isinstance(found, Absent)
 
 
@@ -169,12 +173,12 @@ async def test_unreadable_repository_is_absent_and_others_are_read(code: CodeAda
 async def test_archive_over_a_limit_is_refused(
     downloader: Downloader,
     settings: CodeSettings,
-    remote: SourceGateway,
+    github_gateway: SourceGateway,
     limits: dict[str, object],
     error: type[Exception],
     says: str,
 ) -> None:
-    commit = await GitHub(remote).commit(FIRST.name, OPEN, ASK)
+    commit = await GitHub(github_gateway).commit(FIRST.name, OPEN, ASK)
     assert commit is not None
     with pytest.raises(error, match=says):
         await RepositorySurveyor(downloader, settings.model_copy(update=limits)).survey(FIRST.name, commit)

@@ -10,8 +10,8 @@ import pytest
 
 from cluster import settings_loading
 from tests.constants import CONSTANTS
-from tests.contract.command_line import CommandLine, command_line, error_sentence
-from tests.contract.scripted_service import answer, problem, serving
+from tests.contract.command_line import CommandLine, command_line, get_error_message
+from tests.contract.scripted_service import answer, build_problem, run_script
 from tests.e2e.program import IDEAS
 
 __all__ = ["command_line"]
@@ -69,7 +69,7 @@ BROKEN: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.fixture(autouse=True)
-def elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+def unreachable_backends(monkeypatch: pytest.MonkeyPatch) -> None:
     """A database and a model that are out of reach: whatever comes so far has found nothing wrong with its files."""
     monkeypatch.setattr(settings_loading, "SETTABLE", CONSTANTS)
     monkeypatch.setenv("ASSAYER_DATABASE__URL", "postgresql://nobody@127.0.0.1:9/none")
@@ -77,11 +77,11 @@ def elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ASSAYER_DATABASE__PATIENCE_SECONDS", "0.5")
 
 
-def _given(arguments: tuple[str, ...], stem: str) -> list[str]:
+def _fill_in_stem(arguments: tuple[str, ...], stem: str) -> list[str]:
     return [argument.replace(AT, stem) if argument.startswith(AT) else argument for argument in arguments]
 
 
-def _file(arguments: tuple[str, ...], stem: str) -> Path:
+def _get_file(arguments: tuple[str, ...], stem: str) -> Path:
     (name,) = (argument for argument in arguments if argument.startswith(AT))
     return Path(name.replace(AT, stem))
 
@@ -90,14 +90,14 @@ def _file(arguments: tuple[str, ...], stem: str) -> Path:
 def test_unusable_input_file_is_rejected_with_clear_message(command_line: CommandLine, reader: str) -> None:
     for fault, make in BROKEN.items():
         stem = fault.replace(" ", "-")
-        make(_file(READERS[reader], stem))
-        error_sentence(command_line(*_given(READERS[reader], stem)))
+        make(_get_file(READERS[reader], stem))
+        get_error_message(command_line(*_fill_in_stem(READERS[reader], stem)))
 
 
 @pytest.mark.parametrize("reader", READERS)
 def test_impossible_file_name_is_rejected_with_clear_message(command_line: CommandLine, reader: str) -> None:
     for stem in ("x" * 300, "a\udcff b"):
-        assert len(error_sentence(command_line(*_given(READERS[reader], stem)))) < 2_000
+        assert len(get_error_message(command_line(*_fill_in_stem(READERS[reader], stem)))) < 2_000
 
 
 WRITERS: dict[str, tuple[str, ...]] = {
@@ -118,10 +118,10 @@ def test_output_path_below_a_file_is_rejected_and_file_survives(command_line: Co
     Path("taken").write_text("mine")
     Path("records.jsonl").write_text('{"id": "1", "title": "A title", "abstract": "Some words."}\n')
     Path("rewards.jsonl").write_text('{"question": "q", "idea": "i", "abstract": "a"}\n')
-    with serving([problem("forbidden", 403)] * 3) as service, pytest.MonkeyPatch.context() as patch:
+    with run_script([build_problem("forbidden", 403)] * 3) as service, pytest.MonkeyPatch.context() as patch:
         patch.setenv("ASSAYER_API_URL", service.url)
         patch.setenv("ASSAYER_API_KEY", "ak_x")
-        error_sentence(command_line(*_given(WRITERS[writer], "taken/below")))
+        get_error_message(command_line(*_fill_in_stem(WRITERS[writer], "taken/below")))
     assert Path("taken").read_text() == "mine"
 
 
@@ -145,7 +145,7 @@ ASKING: dict[str, tuple[str, ...]] = {
 @pytest.mark.parametrize(
     "reply",
     [
-        pytest.param(problem("unauthorized", 401), id="wrong key"),
+        pytest.param(build_problem("unauthorized", 401), id="wrong key"),
         pytest.param(answer("<html>hello</html>"), id="another program"),
         pytest.param(answer({"hello": 1}), id="other fields"),
         pytest.param(
@@ -156,13 +156,13 @@ ASKING: dict[str, tuple[str, ...]] = {
 def test_unexpected_service_response_is_reported_with_clear_message(
     command_line: CommandLine, monkeypatch: pytest.MonkeyPatch, asking: str, reply: bytes
 ) -> None:
-    with serving([reply] * 4) as service:
+    with run_script([reply] * 4) as service:
         monkeypatch.setenv("ASSAYER_API_URL", service.url)
         monkeypatch.setenv("ASSAYER_API_KEY", "ak_x")
-        error_sentence(command_line(*ASKING[asking]))
+        get_error_message(command_line(*ASKING[asking]))
 
 
-def _process(out: int | None = None) -> "subprocess.Popen[bytes]":
+def _start_process(out: int | None = None) -> "subprocess.Popen[bytes]":
     command = [str(PROGRAM), "corpus", "plan", "--papers", "1000000"]
     return subprocess.Popen(command, stdout=out or subprocess.PIPE, stderr=subprocess.PIPE)
 
@@ -170,14 +170,14 @@ def _process(out: int | None = None) -> "subprocess.Popen[bytes]":
 def test_closed_output_pipe_exits_without_error_message() -> None:
     reading, writing = os.pipe()
     os.close(reading)
-    with _process(writing) as process:
+    with _start_process(writing) as process:
         os.close(writing)
         _, err = process.communicate()
     assert (process.returncode, err) == (1, b"")
 
 
 def test_full_output_disk_is_reported_as_failure() -> None:
-    with open("/dev/full", "wb") as full, _process(full.fileno()) as process:
+    with open("/dev/full", "wb") as full, _start_process(full.fileno()) as process:
         _, err = process.communicate()
     assert process.returncode == 2
     assert b"No space left on device. Free some space" in err

@@ -22,40 +22,40 @@ BEE, HANDBOOK, UNDATED, UNKNOWN = (PaperId(text) for text in ("bee-05", "bee-12"
 QUERIES = ("bumblebees in meadows after late mowing", "transects for counting pollinators")
 
 
-def on_paper(record: PaperRecord) -> Paper:
+def build_paper(record: PaperRecord) -> Paper:
     fields = record.model_dump(exclude={"year", "sections", "references", "cited_in_text", "fields", "retracted"})
     return Paper(source="corpus", **fields)
 
 
-async def on_disk(directory: Path) -> Corpus:
+async def build_on_disk(directory: Path) -> Corpus:
     source = write_jsonl(directory / "papers.jsonl", RECORDS)
     await build_corpus([source], directory / "corpus", HashingEmbedder())
     return Corpus.open(directory / "corpus", HashingEmbedder())
 
 
-def in_memory() -> MemoryCorpus:
+def build_in_memory() -> MemoryCorpus:
     records = [PaperRecord.model_validate(record) for record in RECORDS]
     references = {
         PaperId(record.id): [PaperId(reference) for reference in record.references]
         for record in records
         if record.references is not None
     }
-    return MemoryCorpus([on_paper(record) for record in records], HashingEmbedder(), references)
+    return MemoryCorpus([build_paper(record) for record in records], HashingEmbedder(), references)
 
 
 @pytest.fixture(params=["disk", "memory"])
 async def literature(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Literature]:
     if request.param == "memory":
-        yield in_memory()
+        yield build_in_memory()
         return
-    corpus = await on_disk(tmp_path)
+    corpus = await build_on_disk(tmp_path)
     yield corpus
     corpus.close()
 
 
 @pytest.fixture
 async def corpus(tmp_path: Path) -> AsyncIterator[Corpus]:
-    corpus = await on_disk(tmp_path)
+    corpus = await build_on_disk(tmp_path)
     yield corpus
     corpus.close()
 
@@ -65,7 +65,7 @@ async def test_search_answers_every_query_in_order_with_whole_records(literature
     assert (len(meadows), len(transects)) == (3, 3)
     assert meadows[0].paper.title == "How bumblebees use late mowing in meadows"
     assert transects[0].paper.id == HANDBOOK
-    assert meadows[0].paper == on_paper(PaperRecord.model_validate(RECORDS[2]))
+    assert meadows[0].paper == build_paper(PaperRecord.model_validate(RECORDS[2]))
     assert all(-1 <= hit.similarity <= 1 for hit in meadows + transects)
 
 
@@ -101,13 +101,13 @@ async def test_neighbours_exclude_the_paper_itself_and_unknown_papers(literature
 
 
 async def test_references_contain_known_papers_before_cutoff(literature: Literature) -> None:
-    async def cited(limit: int, window: Window) -> dict[PaperId, list[str]]:
+    async def list_cited(limit: int, window: Window) -> dict[PaperId, list[str]]:
         answer = await literature.references([HANDBOOK, BEE, UNDATED], limit, window)
         return {paper: [item.id for item in papers] for paper, papers in answer.items()}
 
-    assert await cited(10, OPEN) == {HANDBOOK: ["bee-00", "bee-05", "bee-03"], UNDATED: []}
-    assert await cited(2, OPEN) == {HANDBOOK: ["bee-00", "bee-05"], UNDATED: []}
-    assert await cited(10, Window.until(dt.date(2014, 1, 1))) == {HANDBOOK: ["bee-00", "bee-03"], UNDATED: []}
+    assert await list_cited(10, OPEN) == {HANDBOOK: ["bee-00", "bee-05", "bee-03"], UNDATED: []}
+    assert await list_cited(2, OPEN) == {HANDBOOK: ["bee-00", "bee-05"], UNDATED: []}
+    assert await list_cited(10, Window.until(dt.date(2014, 1, 1))) == {HANDBOOK: ["bee-00", "bee-03"], UNDATED: []}
 
 
 async def test_citing_papers_are_within_the_window_and_newest_first(literature: Literature) -> None:

@@ -26,7 +26,7 @@ EMBEDDER = HashingEmbedder()
 _APPROXIMATE = BuildOptions(exact_up_to=50)
 
 
-def line(number: int, **fields: Any) -> bytes:
+def build_line(number: int, **fields: Any) -> bytes:
     return json.dumps(record(number, **fields)).encode() + b"\n"
 
 
@@ -44,7 +44,7 @@ async def update(directory: Path, *records: dict[str, Any], segment: int = 1000)
     return (await update_corpus(delta, directory, EMBEDDER, options=options)).manifest
 
 
-async def answers(directory: Path) -> tuple[str, list[str]]:
+async def read_answers(directory: Path) -> tuple[str, list[str]]:
     corpus = Corpus.open(directory, EMBEDDER)
     try:
         (hits,) = await corpus.search(["bees in meadows"], 100, OPEN)
@@ -56,21 +56,24 @@ async def answers(directory: Path) -> tuple[str, list[str]]:
 # Records
 
 RECORDS_SET_ASIDE: dict[str, tuple[bytes, str]] = {
-    "no id": (line(40, id=None), "id is missing, or contains white space, square brackets or invisible characters"),
-    "no title": (line(40, title=""), "title is missing"),
-    "no abstract": (line(40, abstract=None), "abstract is missing"),
-    "an id twice": (line(30), "duplicate id"),
+    "no id": (
+        build_line(40, id=None),
+        "id is missing, or contains white space, square brackets or invisible characters",
+    ),
+    "no title": (build_line(40, title=""), "title is missing"),
+    "no abstract": (build_line(40, abstract=None), "abstract is missing"),
+    "an id twice": (build_line(30), "duplicate id"),
     "Latin-1": ('{"id": "x", "title": "Käfer", "abstract": "…"}\n'.encode("cp1252"), "not UTF-8"),
-    "UTF-16": (line(40).decode().strip().encode("utf-16") + b"\n", "not UTF-8"),
-    "half a line": (line(40)[:100] + b"\n", "not valid JSON"),
+    "UTF-16": (build_line(40).decode().strip().encode("utf-16") + b"\n", "not UTF-8"),
+    "half a line": (build_line(40)[:100] + b"\n", "not valid JSON"),
     "a list": (b"[1, 2]\n", "not a JSON object"),
-    "a date that is none": (line(40, publication_date="soon"), "publication_date is not a date"),
+    "a date that is none": (build_line(40, publication_date="soon"), "publication_date is not a date"),
 }
 
 
 async def test_bad_records_are_listed_with_reason_and_good_records_kept(directory: Path, tmp_path: Path) -> None:
     for case, (bad, reason) in RECORDS_SET_ASIDE.items():
-        (source := tmp_path / "new.jsonl").write_bytes(line(30) + bad + line(31))
+        (source := tmp_path / "new.jsonl").write_bytes(build_line(30) + bad + build_line(31))
         delta = read_delta([source])
         assert {upsert.id for upsert in delta.upserts} == {"bee-30", "bee-31"}, case
         assert delta.rejections[0].line == 2, case
@@ -85,7 +88,7 @@ async def test_bad_records_are_listed_with_reason_and_good_records_kept(director
 # Files of a corpus
 
 
-def files_of(directory: Path) -> list[Path]:
+def list_files(directory: Path) -> list[Path]:
     """All that the current version rests on."""
     versions = VersionStore(directory)
     manifest = read_manifest(versions.current_path())
@@ -96,7 +99,7 @@ def files_of(directory: Path) -> list[Path]:
 
 
 async def test_single_bit_corruption_of_any_file_is_reported(directory: Path) -> None:
-    for path in files_of(directory):
+    for path in list_files(directory):
         before = path.read_bytes()
         path.write_bytes(before[:-1] + bytes([before[-1] ^ 1]) if before else b"\0")
         with pytest.raises(CorpusError) as caught:
@@ -104,7 +107,7 @@ async def test_single_bit_corruption_of_any_file_is_reported(directory: Path) ->
         assert caught.value.message == f"The corpus is damaged: {path} has changed since it was written."
         assert caught.value.hint == "Build it again: assayer corpus build PATH."
         path.write_bytes(before)
-    assert (await answers(directory))[0]
+    assert (await read_answers(directory))[0]
 
 
 async def test_manifest_of_another_version_is_rejected(directory: Path) -> None:
@@ -118,7 +121,7 @@ async def test_manifest_of_another_version_is_rejected(directory: Path) -> None:
 
 
 async def test_updating_a_damaged_corpus_changes_nothing(directory: Path) -> None:
-    version, path = VersionStore(directory).current_version(), files_of(directory)[-1]
+    version, path = VersionStore(directory).current_version(), list_files(directory)[-1]
     path.write_bytes(path.read_bytes()[:-1])
     with pytest.raises(CorpusError, match="has changed since it was written"):
         await update(directory, record(30))
@@ -131,14 +134,14 @@ async def test_updating_a_damaged_corpus_changes_nothing(directory: Path) -> Non
 async def test_directory_without_corpus_is_rejected_and_left_unchanged(tmp_path: Path) -> None:
     (tmp_path / "letters").mkdir()
     (tmp_path / "letters" / "to-anna.txt").write_text("Dear Anna")
-    for work in (answers(tmp_path / "letters"), update(tmp_path / "letters", record(30))):
+    for work in (read_answers(tmp_path / "letters"), update(tmp_path / "letters", record(30))):
         with pytest.raises(CorpusError, match=r"There is no corpus in .*letters") as caught:
             await work
         assert "assayer corpus build PATH" in caught.value.hint
     assert [path.name for path in (tmp_path / "letters").iterdir()] == ["to-anna.txt"]
 
 
-def _mounted(options: str, place: Path) -> None:
+def _mount(options: str, place: Path) -> None:
     done = subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", place], capture_output=True, check=False)
     if done.returncode:
         pytest.skip("a file system of its own can be mounted by root only")
@@ -148,19 +151,19 @@ def _mounted(options: str, place: Path) -> None:
 def disk(tmp_path: Path) -> Iterator[Path]:
     """A small one with a corpus on it."""
     (place := tmp_path / "disk").mkdir()
-    _mounted("size=16m", place)
+    _mount("size=16m", place)
     yield place
     subprocess.run(["umount", "--lazy", place], check=True)
 
 
 @pytest.fixture(scope="module")
-def beside() -> Iterator[ProcessPoolExecutor]:
+def other_process() -> Iterator[ProcessPoolExecutor]:
     """A process of its own: a page that cannot be written kills whoever wrote it."""
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
         yield pool
 
 
-def attempt(source: Path, directory: Path, largest: int | None) -> str:
+def try_to_build(source: Path, directory: Path, largest: int | None) -> str:
     """Builds; the error's text, or nothing. `largest` is the size that a file may have."""
     import asyncio
 
@@ -175,58 +178,58 @@ def attempt(source: Path, directory: Path, largest: int | None) -> str:
     return ""
 
 
-def _many(path: Path) -> Path:
+def _write_many_papers(path: Path) -> Path:
     words = (" ".join(f"word{number * place % 4001}" for place in range(1, 60)) for number in range(500))
     return write_jsonl(path, [record(number, abstract=f"Bees: {said}.") for number, said in enumerate(words)])
 
 
-def _tree(directory: Path) -> list[Path]:
+def _list_tree(directory: Path) -> list[Path]:
     return list(directory.rglob("*"))
 
 
-def _size(directory: Path) -> int:
+def _compute_size(directory: Path) -> int:
     return sum(path.stat().st_size for path in directory.rglob("*") if path.is_file())
 
 
 async def test_full_disk_during_build_keeps_version_and_build_later_succeeds(
-    disk: Path, tmp_path: Path, beside: ProcessPoolExecutor
+    disk: Path, tmp_path: Path, other_process: ProcessPoolExecutor
 ) -> None:
-    source, small = _many(tmp_path / "many.jsonl"), write_jsonl(tmp_path / "small.jsonl", RECORDS)
+    source, small = _write_many_papers(tmp_path / "many.jsonl"), write_jsonl(tmp_path / "small.jsonl", RECORDS)
     await build_corpus([small], disk / "corpus", EMBEDDER)
-    used, before = _size(disk), await answers(disk / "corpus")
-    assert beside.submit(attempt, source, tmp_path / "elsewhere", None).result() == ""
-    needed = _size(tmp_path / "elsewhere")
+    used, before = _compute_size(disk), await read_answers(disk / "corpus")
+    assert other_process.submit(try_to_build, source, tmp_path / "elsewhere", None).result() == ""
+    needed = _compute_size(tmp_path / "elsewhere")
     for share in (0.2, 0.5, 0.8):
-        _mounted(f"remount,size={used + int(share * needed)}", disk)
-        assert beside.submit(attempt, source, disk / "corpus", None).result() == (
+        _mount(f"remount,size={used + int(share * needed)}", disk)
+        assert other_process.submit(try_to_build, source, disk / "corpus", None).result() == (
             f"The corpus in {disk / 'corpus'} cannot be written: No space left on device. "
             "Free some space and run the command again."
         )
-        assert await answers(disk / "corpus") == before
-    _mounted("remount,size=32m", disk)
-    assert beside.submit(attempt, source, disk / "corpus", None).result() == ""
-    assert len((await answers(disk / "corpus"))[1]) == 100
-    assert "unfinished" not in " ".join(map(str, _tree(disk)))
+        assert await read_answers(disk / "corpus") == before
+    _mount("remount,size=32m", disk)
+    assert other_process.submit(try_to_build, source, disk / "corpus", None).result() == ""
+    assert len((await read_answers(disk / "corpus"))[1]) == 100
+    assert "unfinished" not in " ".join(map(str, _list_tree(disk)))
 
 
 async def test_file_size_limit_is_reported_with_ulimit_hint(
-    directory: Path, tmp_path: Path, beside: ProcessPoolExecutor
+    directory: Path, tmp_path: Path, other_process: ProcessPoolExecutor
 ) -> None:
-    before, source = await answers(directory), _many(tmp_path / "many.jsonl")
-    told = beside.submit(attempt, source, directory, 120_000).result()
+    before, source = await read_answers(directory), _write_many_papers(tmp_path / "many.jsonl")
+    told = other_process.submit(try_to_build, source, directory, 120_000).result()
     assert told == (
         f"The corpus in {directory} cannot be written: File too large. "
         "Raise the limit on file sizes (ulimit -f) and run the command again."
     )
-    assert await answers(directory) == before
+    assert await read_answers(directory) == before
 
 
 async def test_read_only_directory_serves_searches_and_rejects_updates(disk: Path, tmp_path: Path) -> None:
     small = write_jsonl(tmp_path / "small.jsonl", RECORDS)
     await build_corpus([small], disk / "corpus", EMBEDDER)
-    _mounted("remount,ro", disk)
-    before = await answers(disk / "corpus")
+    _mount("remount,ro", disk)
+    before = await read_answers(disk / "corpus")
     with pytest.raises(CorpusError, match="cannot be written: Read-only file system") as caught:
         await update(disk / "corpus", record(30))
     assert "Mount the disk for writing" in caught.value.hint
-    assert await answers(disk / "corpus") == before
+    assert await read_answers(disk / "corpus") == before

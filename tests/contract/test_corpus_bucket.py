@@ -19,7 +19,7 @@ from index.object_storage.publishing import PublishOptions
 from index.object_storage.storage import ObjectStorage
 from index.versions import verification_cache
 from index.versions.manifest import MANIFEST, read_manifest, write_sealed
-from tests.contract.published_corpora import EMBEDDER, Builder, answers, reader
+from tests.contract.published_corpora import EMBEDDER, Builder, create_reader, read_answers
 from tests.object_store import KINDS, ObjectStore, empty_address
 
 
@@ -29,13 +29,13 @@ def address(request: pytest.FixtureRequest, tmp_path: Path, store: ObjectStore) 
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> str:
+def bucket_address(tmp_path: Path) -> str:
     """An address in a folder, for what does not depend on the store."""
     return (tmp_path / "bucket").as_uri()
 
 
 @pytest.fixture
-def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def read_names(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Names of what is read from any store."""
     seen: list[str] = []
     before = ObjectStorage.read_range
@@ -50,38 +50,40 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 @pytest.mark.parametrize("shards", [0, 3])
 async def test_published_corpus_gives_same_answers_after_pull(address: str, shards: int, tmp_path: Path) -> None:
-    builder, origin = Builder(tmp_path / "builder", address, shards), reader(tmp_path / "reader", address)
+    builder, origin = Builder(tmp_path / "builder", address, shards), create_reader(tmp_path / "reader", address)
     first = await builder.build()
     assert (builder.publish().number, origin.fetch("")) == (1, first)
-    assert await answers(origin.copy.directory, first) == await answers(builder.directory, first)
+    assert await read_answers(origin.copy.directory, first) == await read_answers(builder.directory, first)
     second = await builder.update(3, 40, 41)
     assert (builder.publish().number, origin.fetch("")) == (2, second)
-    assert await answers(origin.copy.directory, second) == await answers(builder.directory, second)
-    assert await answers(origin.copy.directory, first) == await answers(builder.directory, first)
+    assert await read_answers(origin.copy.directory, second) == await read_answers(builder.directory, second)
+    assert await read_answers(origin.copy.directory, first) == await read_answers(builder.directory, first)
 
 
-async def test_next_version_transfers_only_new_files(place: str, tmp_path: Path, reads: list[str]) -> None:
-    builder, origin = Builder(tmp_path / "builder", place), reader(tmp_path / "reader", place)
+async def test_next_version_transfers_only_new_files(
+    bucket_address: str, tmp_path: Path, read_names: list[str]
+) -> None:
+    builder, origin = Builder(tmp_path / "builder", bucket_address), create_reader(tmp_path / "reader", bucket_address)
     await builder.build()
     first = builder.publish()
     origin.fetch("")
-    assert (first.uploaded, len(set(reads))) == (first.files, len(reads)), "each file comes once"
-    reads.clear()
+    assert (first.uploaded, len(set(read_names))) == (first.files, len(read_names)), "each file comes once"
+    read_names.clear()
     await builder.update(40)
     second = builder.publish()
     origin.fetch("")
     assert 0 < second.uploaded < second.files
-    assert len(reads) <= second.uploaded, "what has the same content is linked"
+    assert len(read_names) <= second.uploaded, "what has the same content is linked"
     assert builder.publish().published is False
-    reads.clear()
+    read_names.clear()
     origin.fetch("")
-    assert reads == []
+    assert read_names == []
 
 
 async def test_pulled_files_are_verified_once_on_a_machine(
-    place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    bucket_address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    builder, origin = Builder(tmp_path / "builder", place), reader(tmp_path / "reader", place)
+    builder, origin = Builder(tmp_path / "builder", bucket_address), create_reader(tmp_path / "reader", bucket_address)
     await builder.release()
     read: list[str] = []
 
@@ -101,15 +103,15 @@ async def test_pulled_files_are_verified_once_on_a_machine(
     assert read == [str(stored)]
 
 
-async def test_reader_of_single_shard_pulls_only_that_shard(place: str, tmp_path: Path) -> None:
-    builder = Builder(tmp_path / "builder", place, 3)
+async def test_reader_of_single_shard_pulls_only_that_shard(bucket_address: str, tmp_path: Path) -> None:
+    builder = Builder(tmp_path / "builder", bucket_address, 3)
     version = await builder.release()
-    one = reader(tmp_path / "reader", place, [1])
+    one = create_reader(tmp_path / "reader", bucket_address, [1])
     assert one.fetch("") == version
     assert [path.name for path in (one.copy.directory / "shards").iterdir()] == ["01"]
     assert one.copy.holds(version, [1])
     assert not one.copy.holds(version, [0, 1])
-    beside = reader(tmp_path / "reader", place, [0])
+    beside = create_reader(tmp_path / "reader", bucket_address, [0])
     assert beside.newest() in ("", version)
     assert beside.fetch(version) == version
     await builder.release_update(40, 41, 42, 43)
@@ -119,7 +121,7 @@ async def test_reader_of_single_shard_pulls_only_that_shard(place: str, tmp_path
 
 async def test_concurrent_publish_is_rejected_and_retry_succeeds(address: str, tmp_path: Path) -> None:
     first, second = Builder(tmp_path / "first", address), Builder(tmp_path / "second", address)
-    origin = reader(tmp_path / "reader", address)
+    origin = create_reader(tmp_path / "reader", address)
     await first.release()
     await second.build()
     began = second.publisher.number()
@@ -132,9 +134,14 @@ async def test_concurrent_publish_is_rejected_and_retry_succeeds(address: str, t
     assert origin.fetch("") == ours
 
 
-async def test_expired_versions_are_removed_while_kept_versions_remain_readable(place: str, tmp_path: Path) -> None:
+async def test_expired_versions_are_removed_while_kept_versions_remain_readable(
+    bucket_address: str, tmp_path: Path
+) -> None:
     options = PublishOptions(keep=2, grace=dt.timedelta(hours=1))
-    builder, late = Builder(tmp_path / "builder", place, options=options), reader(tmp_path / "late", place)
+    builder, late = (
+        Builder(tmp_path / "builder", bucket_address, options=options),
+        create_reader(tmp_path / "late", bucket_address),
+    )
     versions = [await builder.release()]
     for number in (40, 41):
         versions.append(await builder.update(number))
@@ -144,17 +151,17 @@ async def test_expired_versions_are_removed_while_kept_versions_remain_readable(
     versions.append(await builder.update(42))
     assert builder.publish().removed > 0, "the first was retired for longer than an hour"
     for kept in versions[1:]:
-        origin = reader(tmp_path / f"of-{kept}", place)
+        origin = create_reader(tmp_path / f"of-{kept}", bucket_address)
         assert origin.fetch(kept) == kept
-        assert await answers(origin.copy.directory, kept) == await answers(builder.directory, kept)
+        assert await read_answers(origin.copy.directory, kept) == await read_answers(builder.directory, kept)
     with pytest.raises(CorpusError, match=f"Version {versions[0]} of the corpus in .* has been removed"):
-        reader(tmp_path / "too-late", place).fetch(versions[0])
+        create_reader(tmp_path / "too-late", bucket_address).fetch(versions[0])
 
 
-async def test_unreferenced_upload_is_kept_until_grace_period_ends(place: str, tmp_path: Path) -> None:
-    builder = Builder(tmp_path / "builder", place, options=PublishOptions(keep=1, grace=dt.timedelta(hours=1)))
+async def test_unreferenced_upload_is_kept_until_grace_period_ends(bucket_address: str, tmp_path: Path) -> None:
+    builder = Builder(tmp_path / "builder", bucket_address, options=PublishOptions(keep=1, grace=dt.timedelta(hours=1)))
     await builder.release()
-    storage = ObjectStorage(place)
+    storage = ObjectStorage(bucket_address)
     storage.write("files/aa/" + "a" * 64, b"of a version that is still being uploaded")
     await builder.release_update(40)
     assert storage.read("files/aa/" + "a" * 64)
@@ -163,8 +170,8 @@ async def test_unreferenced_upload_is_kept_until_grace_period_ends(place: str, t
     assert not [item for item in storage.objects("files") if "a" * 64 in item.name]
 
 
-async def test_file_damaged_on_disk_is_fetched_again(place: str, tmp_path: Path) -> None:
-    builder, origin = Builder(tmp_path / "builder", place), reader(tmp_path / "reader", place)
+async def test_file_damaged_on_disk_is_fetched_again(bucket_address: str, tmp_path: Path) -> None:
+    builder, origin = Builder(tmp_path / "builder", bucket_address), create_reader(tmp_path / "reader", bucket_address)
     version = await builder.release()
     origin.fetch("")
     stored = next((origin.copy.directory / "segments").glob("*/papers.arrow"))
@@ -175,8 +182,10 @@ async def test_file_damaged_on_disk_is_fetched_again(place: str, tmp_path: Path)
     assert not origin.repair(version)
 
 
-async def test_file_damaged_in_bucket_is_reported_and_version_not_installed(place: str, tmp_path: Path) -> None:
-    builder, origin = Builder(tmp_path / "builder", place), reader(tmp_path / "reader", place)
+async def test_file_damaged_in_bucket_is_reported_and_version_not_installed(
+    bucket_address: str, tmp_path: Path
+) -> None:
+    builder, origin = Builder(tmp_path / "builder", bucket_address), create_reader(tmp_path / "reader", bucket_address)
     first = await builder.release()
     origin.fetch("")
     second = await builder.release_update(40)
@@ -192,19 +201,24 @@ async def test_file_damaged_in_bucket_is_reported_and_version_not_installed(plac
 
 
 async def test_full_disk_is_reported_before_any_download(
-    place: str, tmp_path: Path, reads: list[str], monkeypatch: pytest.MonkeyPatch
+    bucket_address: str, tmp_path: Path, read_names: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    builder, origin = Builder(tmp_path / "builder", place), reader(tmp_path / "reader", place)
+    builder, origin = Builder(tmp_path / "builder", bucket_address), create_reader(tmp_path / "reader", bucket_address)
     await builder.release()
     usage = shutil.disk_usage(tmp_path)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=1000))
     with pytest.raises(CorpusError, match=r"needs .* MiB more in .*, but only 0 MiB are free"):
         origin.fetch("")
-    assert reads == []
+    assert read_names == []
 
 
-async def test_local_copy_keeps_only_recent_versions_and_versions_being_read(place: str, tmp_path: Path) -> None:
-    builder, origin = Builder(tmp_path / "builder", place), reader(tmp_path / "reader", place, keep=1)
+async def test_local_copy_keeps_only_recent_versions_and_versions_being_read(
+    bucket_address: str, tmp_path: Path
+) -> None:
+    builder, origin = (
+        Builder(tmp_path / "builder", bucket_address),
+        create_reader(tmp_path / "reader", bucket_address, keep=1),
+    )
     first = await builder.release()
     reading = Corpus.open(origin.copy.directory, EMBEDDER, origin.fetch(""))
     for number in (40, 41):
@@ -216,23 +230,23 @@ async def test_local_copy_keeps_only_recent_versions_and_versions_being_read(pla
     last = await builder.release_update(42)
     origin.fetch("")
     assert {path.name for path in (origin.copy.directory / "versions").iterdir()} == {last}
-    assert await answers(origin.copy.directory, last) == await answers(builder.directory, last)
+    assert await read_answers(origin.copy.directory, last) == await read_answers(builder.directory, last)
 
 
-async def test_build_directory_serves_as_its_own_local_copy(place: str, tmp_path: Path) -> None:
-    builder = Builder(tmp_path / "builder", place)
+async def test_build_directory_serves_as_its_own_local_copy(bucket_address: str, tmp_path: Path) -> None:
+    builder = Builder(tmp_path / "builder", bucket_address)
     version = await builder.release()
     verified = verification_cache.VerificationCache(tmp_path / "verified")
-    origin = BucketOrigin(FollowedBucket(place), builder.directory, verified)
+    origin = BucketOrigin(FollowedBucket(bucket_address), builder.directory, verified)
     assert origin.fetch("") == version
     with VersionStore(builder.directory).build_lock():
-        assert BucketOrigin(FollowedBucket(place), builder.directory, verified).fetch("") == version
+        assert BucketOrigin(FollowedBucket(bucket_address), builder.directory, verified).fetch("") == version
 
 
-async def test_unsharded_corpus_is_rejected_in_a_sharded_directory(place: str, tmp_path: Path) -> None:
-    origin = reader(tmp_path / "reader", place)
+async def test_unsharded_corpus_is_rejected_in_a_sharded_directory(bucket_address: str, tmp_path: Path) -> None:
+    origin = create_reader(tmp_path / "reader", bucket_address)
     for shards in (2, 0):
-        builder = Builder(tmp_path / f"builder-{shards}", place, shards)
+        builder = Builder(tmp_path / f"builder-{shards}", bucket_address, shards)
         await builder.release()
         if shards:
             origin.fetch("")
@@ -240,11 +254,11 @@ async def test_unsharded_corpus_is_rejected_in_a_sharded_directory(place: str, t
         origin.fetch("")
 
 
-async def test_lost_file_list_causes_full_upload_and_removes_nothing(place: str, tmp_path: Path) -> None:
-    builder = Builder(tmp_path / "builder", place, options=PublishOptions(keep=1, grace=dt.timedelta(hours=1)))
+async def test_lost_file_list_causes_full_upload_and_removes_nothing(bucket_address: str, tmp_path: Path) -> None:
+    builder = Builder(tmp_path / "builder", bucket_address, options=PublishOptions(keep=1, grace=dt.timedelta(hours=1)))
     await builder.release()
-    (listed,) = ObjectStorage(place).names("versions")
-    ObjectStorage(place).remove(f"versions/{listed}")
+    (listed,) = ObjectStorage(bucket_address).names("versions")
+    ObjectStorage(bucket_address).remove(f"versions/{listed}")
     builder.clock.now += dt.timedelta(hours=2)
     await builder.update(40)
     summary = builder.publish()
@@ -271,18 +285,18 @@ async def test_losing_publisher_of_same_version_leaves_winner_readable(
         patched.setattr(second.publisher.log, "write_inventory", overtaken)
         with pytest.raises(PublicationConflict):
             second.publish()
-    assert reader(tmp_path / "reader", address).fetch("") == version
+    assert create_reader(tmp_path / "reader", address).fetch("") == version
     assert second.publish().published is False
 
 
 @pytest.mark.parametrize("same", [True, False])
-async def test_publishing_again_repairs_a_damaged_file_list(place: str, tmp_path: Path, same: bool) -> None:
-    first, second = Builder(tmp_path / "first", place), Builder(tmp_path / "second", place)
+async def test_publishing_again_repairs_a_damaged_file_list(bucket_address: str, tmp_path: Path, same: bool) -> None:
+    first, second = Builder(tmp_path / "first", bucket_address), Builder(tmp_path / "second", bucket_address)
     version = await first.release()
     (listed,) = (tmp_path / "bucket" / "versions").iterdir()
     listed.write_bytes(b"{}")
     with pytest.raises(CorpusError, match=r"is damaged: versions/.* has changed since it was written"):
-        reader(tmp_path / "reader", place).fetch("")
+        create_reader(tmp_path / "reader", bucket_address).fetch("")
     mending = first
     if not same:
         await second.build()
@@ -290,51 +304,56 @@ async def test_publishing_again_repairs_a_damaged_file_list(place: str, tmp_path
         write_sealed(read_manifest(written).model_copy(update={"sources": ()}), written)
         mending = second
     assert mending.publish().published is not same, "another build's list has another number"
-    assert reader(tmp_path / "reader", place).fetch("") == version
+    assert create_reader(tmp_path / "reader", bucket_address).fetch("") == version
     assert mending.publish().published is False
 
 
-async def test_missing_file_of_another_build_is_replaced_when_publishing(place: str, tmp_path: Path) -> None:
-    first, second = Builder(tmp_path / "first", place), Builder(tmp_path / "second", place)
+async def test_missing_file_of_another_build_is_replaced_when_publishing(bucket_address: str, tmp_path: Path) -> None:
+    first, second = Builder(tmp_path / "first", bucket_address), Builder(tmp_path / "second", bucket_address)
     version = await first.build()
     await second.build()
     written = second.directory / "versions" / version
     write_sealed(read_manifest(written).model_copy(update={"sources": ()}), written)
     first.publish()
     lost = checksum(first.directory / "versions" / version / MANIFEST)
-    ObjectStorage(place).remove(object_name(lost))
+    ObjectStorage(bucket_address).remove(object_name(lost))
     assert second.publish().number == 2
-    assert reader(tmp_path / "reader", place).fetch("") == version
+    assert create_reader(tmp_path / "reader", bucket_address).fetch("") == version
 
 
-async def test_first_sharded_pull_replaces_unsharded_corpus_while_readers_continue(place: str, tmp_path: Path) -> None:
-    origin = reader(tmp_path / "reader", place)
+async def test_first_sharded_pull_replaces_unsharded_corpus_while_readers_continue(
+    bucket_address: str, tmp_path: Path
+) -> None:
+    origin = create_reader(tmp_path / "reader", bucket_address)
     directory = origin.copy.directory
-    one, shards = Builder(tmp_path / "one", place), Builder(tmp_path / "shards", place, 2)
+    one, shards = Builder(tmp_path / "one", bucket_address), Builder(tmp_path / "shards", bucket_address, 2)
     await one.release()
     reading = Corpus.open(directory, EMBEDDER, origin.fetch(""))
     newest = await shards.release()
-    assert reader(tmp_path / "reader", place).fetch("") == newest
-    assert await answers(directory, newest) == await answers(shards.directory, newest)
+    assert create_reader(tmp_path / "reader", bucket_address).fetch("") == newest
+    assert await read_answers(directory, newest) == await read_answers(shards.directory, newest)
     assert len(await reading.search(["bees"], 5, OPEN)) == 1, "who reads goes on"
     assert (directory / "segments").is_dir()
     reading.close()
     newest = await shards.release_update(40)
-    last = reader(tmp_path / "reader", place)
+    last = create_reader(tmp_path / "reader", bucket_address)
     assert last.fetch("") == newest
-    assert one_piece_left(directory) == []
+    assert find_unopenable_files(directory) == []
 
 
-def one_piece_left(directory: Path) -> list[str]:
+def find_unopenable_files(directory: Path) -> list[str]:
     """Return the files that cannot be opened once the corpus is in shards."""
     segments = [path.name for path in (directory / "segments").glob("*")]
     return segments + [path.name for path in (directory / "versions").glob("*/words")]
 
 
 async def test_sharded_pull_on_nearly_full_disk_succeeds_by_freeing_space(
-    place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    bucket_address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    builder, origin = Builder(tmp_path / "builder", place, 3), reader(tmp_path / "reader", place)
+    builder, origin = (
+        Builder(tmp_path / "builder", bucket_address, 3),
+        create_reader(tmp_path / "reader", bucket_address),
+    )
     versions = [await builder.release()]
     origin.fetch("")
     for number in (40, 41):
@@ -354,4 +373,6 @@ async def test_sharded_pull_on_nearly_full_disk_succeeds_by_freeing_space(
     origin.bucket.fetch_latest()
     assert origin.fetch("") == versions[-1]
     assert asked > 2, "room was made more than once"
-    assert await answers(origin.copy.directory, versions[-1]) == await answers(builder.directory, versions[-1])
+    assert await read_answers(origin.copy.directory, versions[-1]) == await read_answers(
+        builder.directory, versions[-1]
+    )

@@ -31,13 +31,13 @@ class Published:
         self._folder, self._directory = folder, folder / "built"
         self._publisher = CorpusPublisher(address, SettableClock())
 
-    async def first(self) -> str:
+    async def publish_first(self) -> str:
         records = [item.model_dump(mode="json", exclude={"year"}) for item in build_edition(0, PAPERS)]
         source = write_jsonl(self._folder / "papers.jsonl", records)
         await build_corpus([source], self._directory, EMBEDDER)
         return self._publish()
 
-    async def next(self, number: int) -> str:
+    async def publish_next(self, number: int) -> str:
         await update_corpus(
             Delta(build_edition(number, PAPERS)), self._directory, EMBEDDER, options=BuildOptions(keep=2)
         )
@@ -47,7 +47,7 @@ class Published:
         return str(self._publisher.publish(self._directory, VerificationCache()).version)
 
 
-def _cache(folder: Path, address: str) -> CorpusVersionCache:
+def _create_cache(folder: Path, address: str) -> CorpusVersionCache:
     verified = VerificationCache(folder / "verified")
     origin = BucketOrigin(FollowedBucket(address, look_seconds=0.05), folder / "copy", verified, keep=1)
     return CorpusVersionCache(folder / "copy", EMBEDDER, verified, origin=origin)
@@ -58,56 +58,56 @@ async def test_reader_keeps_version_during_store_outage_and_updates_afterwards(
 ) -> None:
     address = empty_address("s3", tmp_path, store)
     published = Published(tmp_path, address)
-    first = await published.first()
-    corpora = _cache(tmp_path / "reader", address)
+    first = await published.publish_first()
+    corpora = _create_cache(tmp_path / "reader", address)
     assert (await corpora.current()).version == first
-    second = await published.next(1)
+    second = await published.publish_next(1)
     store.stop()
 
-    async def told() -> bool:
+    async def has_logged_failure() -> bool:
         assert (await corpora.current()).version in (first, second)
         return any("cannot check for a newer version" in record.message for record in caplog.records)
 
     try:
         with caplog.at_level(logging.WARNING):
-            await wait_until_async(told)
+            await wait_until_async(has_logged_failure)
         assert await (await corpora.current()).search(["bees"], 5, OPEN)
     finally:
         store.start()
 
-    async def current() -> str:
+    async def get_current_version() -> str:
         return (await corpora.current()).version
 
-    await wait_until_async(current, second.__eq__)
+    await wait_until_async(get_current_version, second.__eq__)
     await corpora.aclose()
 
 
 async def test_reader_keeps_its_version_when_the_next_is_damaged(tmp_path: Path) -> None:
     address = (tmp_path / "bucket").as_uri()
     published = Published(tmp_path, address)
-    first = await published.first()
-    corpora = _cache(tmp_path / "reader", address)
+    first = await published.publish_first()
+    corpora = _create_cache(tmp_path / "reader", address)
     assert (await corpora.current()).version == first
     before = set((tmp_path / "bucket" / "files").glob("*/*"))
-    await published.next(1)
+    await published.publish_next(1)
     for path in set((tmp_path / "bucket" / "files").glob("*/*")) - before:
         path.write_bytes(b"x" * path.stat().st_size)
 
-    async def refused() -> bool:
+    async def has_refused_version() -> bool:
         assert (await corpora.current()).version == first
         return bool(corpora._refused_version[0])
 
-    await wait_until_async(refused)
+    await wait_until_async(has_refused_version)
     assert await (await corpora.current()).search(["bees"], 5, OPEN)
     await corpora.aclose()
 
 
 async def test_first_search_waits_for_pull_and_reports_unpublished_corpus(tmp_path: Path) -> None:
     address = (tmp_path / "bucket").as_uri()
-    corpora = _cache(tmp_path / "reader", address)
+    corpora = _create_cache(tmp_path / "reader", address)
     with pytest.raises(CorpusError, match="No corpus has been published"):
         await corpora.current()
-    version = await Published(tmp_path, address).first()
+    version = await Published(tmp_path, address).publish_first()
     both = await asyncio.gather(corpora.current(), corpora.current())
     assert {item.version for item in both} == {version}
     await corpora.aclose()

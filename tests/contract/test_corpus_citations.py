@@ -25,18 +25,18 @@ CITING_TEXT: dict[str, Any] = {
 }
 
 
-async def on_disk(folder: Path, records: list[dict[str, Any]]) -> Corpus:
+async def build_on_disk(folder: Path, records: list[dict[str, Any]]) -> Corpus:
     source = write_jsonl(folder / "papers.jsonl", records)
     await build_corpus([source], folder / "corpus", HashingEmbedder())
     return Corpus.open(folder / "corpus", HashingEmbedder())
 
 
-def opened(folder: Path) -> tuple[VersionStore, Manifest]:
+def open_manifest(folder: Path) -> tuple[VersionStore, Manifest]:
     versions = VersionStore(folder / "corpus")
     return versions, read_manifest(versions.current_path())
 
 
-def loaded(reader: VersionReader) -> int:
+def count_loaded_records(reader: VersionReader) -> int:
     """Records that were read from disk."""
     caches: list[Any] = [segment.store.paper for segment in reader.segments]
     return sum(cache.cache_info().misses for cache in caches)
@@ -44,7 +44,7 @@ def loaded(reader: VersionReader) -> int:
 
 async def test_papers_that_cite_each_other_and_themselves_are_found_once(tmp_path: Path) -> None:
     lists = {1: ["bee-02", "bee-01"], 2: ["bee-01", "bee-02", "bee-01"]}
-    corpus = await on_disk(tmp_path, [record(number, references=some) for number, some in lists.items()])
+    corpus = await build_on_disk(tmp_path, [record(number, references=some) for number, some in lists.items()])
     asked = [PaperId("bee-01"), PaperId("bee-02")]
     assert {item: {paper.id for paper in some} for item, some in (await corpus.citing(asked, 9, OPEN)).items()} == {
         item: set(asked) for item in asked
@@ -53,7 +53,7 @@ async def test_papers_that_cite_each_other_and_themselves_are_found_once(tmp_pat
 
 
 async def test_missing_reference_lists_yield_empty_citations(tmp_path: Path) -> None:
-    corpus = await on_disk(tmp_path, [record(1), record(2)])
+    corpus = await build_on_disk(tmp_path, [record(1), record(2)])
     asked = [PaperId("bee-01"), PaperId("bee-02")]
     assert await corpus.citing(asked, 9, OPEN) == {item: [] for item in asked}
     assert await corpus.references(asked, 9, OPEN) == {}
@@ -62,11 +62,11 @@ async def test_missing_reference_lists_yield_empty_citations(tmp_path: Path) -> 
 async def test_only_requested_records_are_read_among_20000_citations(tmp_path: Path) -> None:
     """Five hundred papers that name the hub forty times each."""
     papers = [record(0), *(record(number, references=[HUB] * 40) for number in range(1, 501))]
-    corpus = await on_disk(tmp_path, papers)
-    reader = VersionReader.open(*opened(tmp_path))
+    corpus = await build_on_disk(tmp_path, papers)
+    reader = VersionReader.open(*open_manifest(tmp_path))
     found = reader.papers_at([item.unit for item in reader.citing_units([HUB], 7, Filters())[HUB]])
     assert len(found) == 7
-    assert loaded(reader) == 7
+    assert count_loaded_records(reader) == 7
     assert found == (await corpus.citing([HUB], 500, OPEN))[HUB][:7]
     assert len((await corpus.citing([HUB], 1_000, OPEN))[HUB]) == 500
 
@@ -74,17 +74,17 @@ async def test_only_requested_records_are_read_among_20000_citations(tmp_path: P
 async def test_only_requested_records_are_read_from_list_of_20000_references(tmp_path: Path) -> None:
     unknown = [f"elsewhere-{number}" for number in range(20_000)]
     papers = [record(0, references=[*unknown, *(f"bee-{number:02}" for number in range(1, 41))])]
-    await on_disk(tmp_path, papers + [record(number) for number in range(1, 41)])
-    with closing(await asyncio.to_thread(LocalReader.open, *opened(tmp_path))) as reader:
+    await build_on_disk(tmp_path, papers + [record(number) for number in range(1, 41)])
+    with closing(await asyncio.to_thread(LocalReader.open, *open_manifest(tmp_path))) as reader:
         found = await CorpusQueries([reader]).references([HUB], 3, OPEN)
         assert [paper.id for paper in found[HUB]] == ["bee-01", "bee-02", "bee-03"]
-        assert loaded(reader.reader) == 3
+        assert count_loaded_records(reader.reader) == 3
 
 
 async def test_newest_citing_papers_are_merged_across_all_shards(tmp_path: Path) -> None:
     days = {number: f"20{10 + number % 7}-0{1 + number % 9}-{number:02}" for number in range(1, 25)}
     papers = [record(0), *(record(item, references=[HUB], publication_date=day) for item, day in days.items())]
-    whole = await on_disk(tmp_path, papers)
+    whole = await build_on_disk(tmp_path, papers)
     source = write_jsonl(tmp_path / "again.jsonl", papers)
     await build_shards([source], 3, tmp_path / "shards", HashingEmbedder())
     shards = Corpus.open(tmp_path / "shards", HashingEmbedder())
@@ -108,7 +108,7 @@ async def test_citation_ids_match_references_and_citing_papers(tmp_path: Path, k
         await build_shards([write_jsonl(tmp_path / "all.jsonl", papers)], 3, tmp_path / "corpus", HashingEmbedder())
         corpus = Corpus.open(tmp_path / "corpus", HashingEmbedder())
     else:
-        (await on_disk(tmp_path, papers)).close()
+        (await build_on_disk(tmp_path, papers)).close()
         coming = write_jsonl(
             tmp_path / "coming.jsonl", [record(5, references=["bee-42"]), record(42, references=[HUB])]
         )

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from index import VersionStore, build_corpus
-from tests.contract.corpus_killer import OPTIONS, Steps, work
-from tests.contract.published_corpora import answers
+from tests.contract.corpus_killer import OPTIONS, Steps, run_action
+from tests.contract.published_corpora import read_answers
 from tests.corpus_papers import RECORDS, record, write_jsonl
 from workers.embedding.hashing_embedder import HashingEmbedder
 
@@ -34,10 +34,10 @@ class Scene(NamedTuple):
     before: Path
     """A corpus to start from; an empty directory for a first build."""
 
-    async def again(self, directory: Path) -> None:
-        await work(self.what, self.source, self.removed, directory, Steps(None))
+    async def run_again(self, directory: Path) -> None:
+        await run_action(self.what, self.source, self.removed, directory, Steps(None))
 
-    def killed(self, *directories: str) -> list[tuple[int, int]]:
+    def run_killed(self, *directories: str) -> list[tuple[int, int]]:
         """Steps that were done, and the exit code; below zero a signal."""
         told = subprocess.run(
             [sys.executable, "-m", "tests.contract.corpus_killer", self.what, self.source, self.removed, *directories],
@@ -65,13 +65,13 @@ async def scene(request: pytest.FixtureRequest, tmp_path: Path) -> Scene:
     return Scene("update" if request.param == "update" else "build", source, removed, before)
 
 
-async def _answers(directory: Path) -> Any:
+async def _read_answers_if_any(directory: Path) -> Any:
     """All that the corpus says, or None where there is none."""
     version = VersionStore(directory).current_version()
-    return await answers(directory, version) if version else None
+    return await read_answers(directory, version) if version else None
 
 
-def _tree(directory: Path) -> set[str]:
+def _list_tree(directory: Path) -> set[str]:
     """Names of files and folders; of the word indexes, whose files are named by chance, how they end."""
     named = {path.relative_to(directory) for path in directory.rglob("*")}
     return {path.as_posix() if "words" not in path.parts[:-1] else f"{path.parent}/…{path.suffix}" for path in named}
@@ -79,26 +79,26 @@ def _tree(directory: Path) -> set[str]:
 
 @pytest.mark.parametrize("number", _POINTS)
 async def test_killed_build_or_update_leaves_a_valid_version_and_rerun_completes(
-    scene: Scene, number: int, tmp_path: Path, copied: Callable[[Path, str], Path]
+    scene: Scene, number: int, tmp_path: Path, copy_scene: Callable[[Path, str], Path]
 ) -> None:
-    whole = copied(scene.before, "whole")
-    ((steps, code),) = scene.killed(str(whole))
+    whole = copy_scene(scene.before, "whole")
+    ((steps, code),) = scene.run_killed(str(whole))
     assert code == 0
-    before, after = await _answers(scene.before), await _answers(whole)
+    before, after = await _read_answers_if_any(scene.before), await _read_answers_if_any(whole)
     assert before != after
     points = sorted(random.Random(4).sample(range(steps), number))  # noqa: S311 - points, not secrets
-    directories = {point: copied(scene.before, f"killed-{point}") for point in points}
-    ended = scene.killed(*(f"{directory}:{point}" for point, directory in directories.items()))
+    directories = {point: copy_scene(scene.before, f"killed-{point}") for point in points}
+    ended = scene.run_killed(*(f"{directory}:{point}" for point, directory in directories.items()))
     assert ended == [(point, -9) for point in points]
     for directory in directories.values():
-        assert await _answers(directory) in (before, after)
-        await scene.again(directory)
-        assert await _answers(directory) == after
-        assert _tree(directory) == _tree(whole)
+        assert await _read_answers_if_any(directory) in (before, after)
+        await scene.run_again(directory)
+        assert await _read_answers_if_any(directory) == after
+        assert _list_tree(directory) == _list_tree(whole)
 
 
 @pytest.fixture
-def copied(tmp_path: Path) -> Callable[[Path, str], Path]:
+def copy_scene(tmp_path: Path) -> Callable[[Path, str], Path]:
     def copy(source: Path, name: str) -> Path:
         return Path(shutil.copytree(source, tmp_path / name))
 

@@ -21,7 +21,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 PAPERS = 120
 
 
-def built(source: Path, directory: Path, embedding_model: SentenceTransformerEmbedder) -> Corpus:
+def build(source: Path, directory: Path, embedding_model: SentenceTransformerEmbedder) -> Corpus:
     asyncio.run(build_corpus([source], directory, embedding_model))
     return Corpus.open(directory, embedding_model)
 
@@ -30,7 +30,7 @@ def built(source: Path, directory: Path, embedding_model: SentenceTransformerEmb
 def examples(
     tmp_path_factory: pytest.TempPathFactory, embedding_model: SentenceTransformerEmbedder
 ) -> Iterator[Corpus]:
-    corpus = built(EXAMPLES / "corpus.jsonl", tmp_path_factory.mktemp("examples"), embedding_model)
+    corpus = build(EXAMPLES / "corpus.jsonl", tmp_path_factory.mktemp("examples"), embedding_model)
     yield corpus
     corpus.close()
 
@@ -42,7 +42,7 @@ def real(tmp_path_factory: pytest.TempPathFactory, embedding_model: SentenceTran
     directory = tmp_path_factory.mktemp("real")
     with gzip.open(REAL_PAPERS, "rt", encoding="utf-8") as lines:
         some = [json.loads(line) for line in islice(lines, 0, None, 210)][:PAPERS]
-    corpus = built(write_jsonl(directory / "papers.jsonl", some), directory / "corpus", embedding_model)
+    corpus = build(write_jsonl(directory / "papers.jsonl", some), directory / "corpus", embedding_model)
     yield corpus
     corpus.close()
 

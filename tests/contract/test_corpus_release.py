@@ -28,38 +28,38 @@ from tests.contract.published_corpora import EMBEDDER
 from tests.corpus_papers import RECORDS, record, write_jsonl
 
 
-def _settings(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
+def _build_settings(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
     """Return the settings of a machine that shares a bucket with others."""
     monkeypatch.setenv("ASSAYER_HOME", str(folder))
     monkeypatch.setenv("ASSAYER_CORPUS__SOURCE", (folder.parent / "bucket").as_uri())
     return load_settings()
 
 
-def _published(settings: Settings) -> str:
+def _get_published_version(settings: Settings) -> str:
     newest = PublicationLog(ObjectStorage(str(settings.corpus.source))).newest()
     return newest.current.version if newest else ""
 
 
-def _away() -> None:
+def _raise_unavailable() -> None:
     raise StorageUnavailable("The store is away.")
 
 
 @pytest.fixture
-def first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
-    return _settings(tmp_path / "first", monkeypatch)
+def first_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    return _build_settings(tmp_path / "first", monkeypatch)
 
 
 @pytest.fixture
-def second(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
-    return _settings(tmp_path / "second", monkeypatch)
+def second_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    return _build_settings(tmp_path / "second", monkeypatch)
 
 
 @pytest.fixture(autouse=True)
-async def version(first: Settings, tmp_path: Path) -> str:
+async def version(first_machine: Settings, tmp_path: Path) -> str:
     """The version that the first machine built and published."""
-    release = CorpusRelease(first)
+    release = CorpusRelease(first_machine)
     release.begin()
-    await build_corpus([write_jsonl(tmp_path / "papers.jsonl", RECORDS)], first.corpus_path, EMBEDDER)
+    await build_corpus([write_jsonl(tmp_path / "papers.jsonl", RECORDS)], first_machine.corpus_path, EMBEDDER)
     return release.publish().version
 
 
@@ -68,7 +68,7 @@ async def _update(settings: Settings, *numbers: int) -> str:
     return (await update_corpus(delta, settings.corpus_path, EMBEDDER)).manifest.version
 
 
-def _folder(path: Path, records: Sequence[dict[str, Any]]) -> Path:
+def _write_upserts(path: Path, records: Sequence[dict[str, Any]]) -> Path:
     (path / "upserts").mkdir(parents=True)
     with RecordWriter(path / "upserts" / "part-00000.parquet") as file:
         for item in records:
@@ -76,7 +76,7 @@ def _folder(path: Path, records: Sequence[dict[str, Any]]) -> Path:
     return path
 
 
-async def _night(settings: Settings, changes: Path, publish: Any = None) -> str:
+async def _run_night(settings: Settings, changes: Path, publish: Any = None) -> str:
     async def fetch() -> tuple[RejectionCount, ...]:
         return ()
 
@@ -93,102 +93,106 @@ async def _night(settings: Settings, changes: Path, publish: Any = None) -> str:
     return (await night.run(fetch)).after
 
 
-async def test_update_starts_from_the_published_version(first: Settings, second: Settings, version: str) -> None:
-    release = CorpusRelease(second)
+async def test_update_starts_from_the_published_version(
+    first_machine: Settings, second_machine: Settings, version: str
+) -> None:
+    release = CorpusRelease(second_machine)
     release.begin_update()
-    assert VersionStore(second.corpus_path).current_version() == version
-    newer = await _update(second, 40)
-    assert release.publish().version == newer == _published(first)
-    again = CorpusRelease(first)
+    assert VersionStore(second_machine.corpus_path).current_version() == version
+    newer = await _update(second_machine, 40)
+    assert release.publish().version == newer == _get_published_version(first_machine)
+    again = CorpusRelease(first_machine)
     again.begin_update()
-    assert VersionStore(first.corpus_path).current_version() == newer
+    assert VersionStore(first_machine.corpus_path).current_version() == newer
 
 
-async def test_conflicting_update_is_rejected_and_published_version_survives(first: Settings, second: Settings) -> None:
-    ours, theirs = CorpusRelease(first), CorpusRelease(second)
+async def test_conflicting_update_is_rejected_and_published_version_survives(
+    first_machine: Settings, second_machine: Settings
+) -> None:
+    ours, theirs = CorpusRelease(first_machine), CorpusRelease(second_machine)
     ours.begin_update()
     theirs.begin_update()
-    await _update(first, 40)
-    newer = await _update(second, 41)
+    await _update(first_machine, 40)
+    newer = await _update(second_machine, 41)
     theirs.publish()
     with pytest.raises(PublicationConflict, match="Nothing was changed"):
         ours.publish()
-    assert _published(first) == newer
+    assert _get_published_version(first_machine) == newer
     with pytest.raises(CorpusError, match="was built here and never published"):
-        CorpusRelease(first).begin_update()
-    assert CorpusRelease(first).publish().published, "whoever asks for it by hand publishes over the other"
+        CorpusRelease(first_machine).begin_update()
+    assert CorpusRelease(first_machine).publish().published, "whoever asks for it by hand publishes over the other"
 
 
-async def test_next_update_starts_from_unpublished_local_build(first: Settings) -> None:
-    CorpusRelease(first).begin_update()
-    await _update(first, 40)
-    unpublished = await _update(first, 41)
-    CorpusRelease(first).begin_update()
-    assert VersionStore(first.corpus_path).current_version() == unpublished
+async def test_next_update_starts_from_unpublished_local_build(first_machine: Settings) -> None:
+    CorpusRelease(first_machine).begin_update()
+    await _update(first_machine, 40)
+    unpublished = await _update(first_machine, 41)
+    CorpusRelease(first_machine).begin_update()
+    assert VersionStore(first_machine.corpus_path).current_version() == unpublished
 
 
 async def test_failed_publish_keeps_changes_pending_for_next_nightly_update(
-    first: Settings, version: str, tmp_path: Path
+    first_machine: Settings, version: str, tmp_path: Path
 ) -> None:
-    changes = _folder(tmp_path / "changes", [record(40)])
+    changes = _write_upserts(tmp_path / "changes", [record(40)])
     with pytest.raises(StorageUnavailable):
-        await _night(first, changes, _away)
-    assert _published(first) == version
+        await _run_night(first_machine, changes, _raise_unavailable)
+    assert _get_published_version(first_machine) == version
     assert find_pending_changes(changes)
-    newer = await _night(first, changes)
-    assert newer == _published(first) != version
+    newer = await _run_night(first_machine, changes)
+    assert newer == _get_published_version(first_machine) != version
     assert not find_pending_changes(changes)
 
 
 async def test_failed_bucket_check_is_recorded_in_nightly_history(
-    first: Settings, version: str, tmp_path: Path
+    first_machine: Settings, version: str, tmp_path: Path
 ) -> None:
-    changes = _folder(tmp_path / "changes", [record(40)])
+    changes = _write_upserts(tmp_path / "changes", [record(40)])
     next_publication = tmp_path / "bucket" / "published" / "000000000002.json"
     next_publication.write_text("{")
     with pytest.raises(CorpusError):
-        await _night(first, changes)
-    (night,) = NightlyHistory(first.corpus_path).runs()
+        await _run_night(first_machine, changes)
+    (night,) = NightlyHistory(first_machine.corpus_path).runs()
     assert (night.outcome, night.before, night.after) == ("failed", version, version)
     assert night.why
     assert find_pending_changes(changes)
     next_publication.unlink()
-    assert await _night(first, changes) != version
+    assert await _run_night(first_machine, changes) != version
 
 
 async def test_nightly_update_on_new_machine_pulls_corpus_and_records_failure(
-    first: Settings, second: Settings, version: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    first_machine: Settings, second_machine: Settings, version: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    changes = _folder(tmp_path / "changes", [record(40)])
+    changes = _write_upserts(tmp_path / "changes", [record(40)])
     bucket = tmp_path / "bucket"
     bucket.rename(tmp_path / "away")
     with pytest.raises(CorpusError, match="There is no corpus"):
-        await _night(second, changes)
-    (night,) = NightlyHistory(second.corpus_path).runs()
+        await _run_night(second_machine, changes)
+    (night,) = NightlyHistory(second_machine.corpus_path).runs()
     assert (night.outcome, night.before, night.papers) == ("failed", "", 0)
     history()
     assert "failed" in capsys.readouterr().out
     (tmp_path / "away").rename(bucket)
-    newer = await _night(second, changes)
-    assert newer == _published(first) != version
-    *_, night = NightlyHistory(second.corpus_path).runs()
+    newer = await _run_night(second_machine, changes)
+    assert newer == _get_published_version(first_machine) != version
+    *_, night = NightlyHistory(second_machine.corpus_path).runs()
     assert (night.outcome, night.before, night.after) == ("published", version, newer)
 
 
 async def test_nightly_update_starts_from_version_published_by_another_machine(
-    first: Settings, second: Settings, tmp_path: Path
+    first_machine: Settings, second_machine: Settings, tmp_path: Path
 ) -> None:
-    changes = _folder(tmp_path / "changes", [record(40)])
+    changes = _write_upserts(tmp_path / "changes", [record(40)])
     with pytest.raises(StorageUnavailable):
-        await _night(first, changes, _away)
-    await _night(second, _folder(tmp_path / "others", [record(41), record(42)]))
-    await _night(first, changes)
-    assert _published(first) == VersionStore(first.corpus_path).current_version()
-    CorpusRelease(second).begin_update()
-    assert read_manifest(VersionStore(second.corpus_path).current_path()).papers == len(RECORDS) + 3
+        await _run_night(first_machine, changes, _raise_unavailable)
+    await _run_night(second_machine, _write_upserts(tmp_path / "others", [record(41), record(42)]))
+    await _run_night(first_machine, changes)
+    assert _get_published_version(first_machine) == VersionStore(first_machine.corpus_path).current_version()
+    CorpusRelease(second_machine).begin_update()
+    assert read_manifest(VersionStore(second_machine.corpus_path).current_path()).papers == len(RECORDS) + 3
 
 
-async def _ahead(settings: Settings, first: int, count: int) -> str:
+async def _publish_ahead(settings: Settings, first: int, count: int) -> str:
     """Publish `count` further versions, two days apart; return the last."""
     now = dt.datetime.now(dt.UTC)
     for number in range(first, first + count):
@@ -202,47 +206,49 @@ async def _ahead(settings: Settings, first: int, count: int) -> str:
 
 @pytest.mark.parametrize(("pulled", "noted"), [(True, True), (False, False)])
 async def test_publishing_a_superseded_version_is_rejected_and_update_pulls_newest(
-    first: Settings, second: Settings, version: str, pulled: bool, noted: bool
+    first_machine: Settings, second_machine: Settings, version: str, pulled: bool, noted: bool
 ) -> None:
     """Whether it was pulled or published from here; without a note, as releases before left it, by the log."""
-    CorpusRelease(second).begin_update()
-    old, other = (second, first) if pulled else (first, second)
-    newest = await _ahead(other, 40, 5)
-    log = PublicationLog(ObjectStorage(str(first.corpus.source))).newest()
+    CorpusRelease(second_machine).begin_update()
+    old, other = (second_machine, first_machine) if pulled else (first_machine, second_machine)
+    newest = await _publish_ahead(other, 40, 5)
+    log = PublicationLog(ObjectStorage(str(first_machine.corpus.source))).newest()
     assert log is not None
     assert log.find(version) is None
     if noted:
         for number in range(1, 5):
-            ObjectStorage(str(first.corpus.source)).remove(f"published/{number:012d}.json")
+            ObjectStorage(str(first_machine.corpus.source)).remove(f"published/{number:012d}.json")
     else:
         (old.corpus_path / "exchanged").unlink()
 
     with pytest.raises(CorpusError, match=f"Version {version} .* was already published .* by version {newest}:"):
         CorpusRelease(old).publish()
-    assert _published(old) == newest
+    assert _get_published_version(old) == newest
     pull = CorpusRelease(old).begin_update()
     assert pull is not None
     assert VersionStore(old.corpus_path).current_version() == pull.version == newest
 
 
-async def test_old_version_is_published_again_only_with_force(first: Settings, second: Settings, version: str) -> None:
-    newest = await _ahead(second, 40, 1)
+async def test_old_version_is_published_again_only_with_force(
+    first_machine: Settings, second_machine: Settings, version: str
+) -> None:
+    newest = await _publish_ahead(second_machine, 40, 1)
     with pytest.raises(CorpusError, match="take every reader back to it") as refused:
-        CorpusRelease(first).publish()
+        CorpusRelease(first_machine).publish()
     assert "--force" in refused.value.hint
-    assert _published(first) == newest
-    assert CorpusRelease(first).publish(force=True).version == version == _published(first)
+    assert _get_published_version(first_machine) == newest
+    assert CorpusRelease(first_machine).publish(force=True).version == version == _get_published_version(first_machine)
 
 
-async def test_update_that_restores_an_old_version_is_published(first: Settings, version: str) -> None:
+async def test_update_that_restores_an_old_version_is_published(first_machine: Settings, version: str) -> None:
     """An update that undoes the previous one leaves the earlier version, in a corpus with a single segment."""
-    release = CorpusRelease(first)
+    release = CorpusRelease(first_machine)
     release.begin_update()
-    await _update(first, 40)
+    await _update(first_machine, 40)
     release.publish()
-    CorpusRelease(first).begin_update()
-    back = await update_corpus(Delta([], [PaperId("bee-40")]), first.corpus_path, EMBEDDER)
+    CorpusRelease(first_machine).begin_update()
+    back = await update_corpus(Delta([], [PaperId("bee-40")]), first_machine.corpus_path, EMBEDDER)
     assert back.manifest.version == version, "else this test shows nothing"
-    CorpusRelease(first).begin_update()
-    assert VersionStore(first.corpus_path).current_version() == version, "it is still to be published"
-    assert CorpusRelease(first).publish().version == version == _published(first)
+    CorpusRelease(first_machine).begin_update()
+    assert VersionStore(first_machine.corpus_path).current_version() == version, "it is still to be published"
+    assert CorpusRelease(first_machine).publish().version == version == _get_published_version(first_machine)

@@ -16,7 +16,7 @@ EMBEDDER = HashingEmbedder()
 PAPERS = 60
 
 
-async def _newest(traffic: Traffic) -> str:
+async def _get_newest_version(traffic: Traffic) -> str:
     """Version of the newest answer."""
     return traffic.answers[-1].version
 
@@ -39,7 +39,7 @@ async def test_searches_neither_fail_nor_mix_versions_during_publishing(tmp_path
     for number in range(1, 5):
         done = await update(Delta(build_edition(number, PAPERS)), directory, EMBEDDER, options=BuildOptions(keep=1))
         editions.add(done.manifest.version, number)
-        await wait_until_async(lambda: _newest(traffic), done.manifest.version.__eq__)
+        await wait_until_async(lambda: _get_newest_version(traffic), done.manifest.version.__eq__)
     (hits,) = await began.search(["bees"], 5, OPEN)
     stop.set()
     await asking

@@ -11,7 +11,7 @@ from assayer.models import OPEN, Window
 from simulator.outside.library import Library
 from simulator.outside.process import OutsideWorld
 from simulator.outside.sample import SAMPLE
-from tests.contract.small_source_gateway import forgetful
+from tests.contract.small_source_gateway import create_in_memory_gateway
 from workers.datasets.adapter import DatasetsAdapter, DatasetSource
 from workers.datasets.datacite import DataCite
 from workers.datasets.kaggle import Kaggle
@@ -25,18 +25,18 @@ MIDDLE = sorted(date for date in DATES if date)[len(DATES) // 2]
 
 
 @pytest.fixture
-async def remote(world: OutsideWorld) -> AsyncIterator[SourceGateway]:
+async def datasets_gateway(world: OutsideWorld) -> AsyncIterator[SourceGateway]:
     settings = {
         "kaggle": KaggleSettings(base_url=world.url("kaggle/api/v1"), api_key=SecretStr("token"), spacing_seconds=0),
         "datacite": DataCiteSettings(base_url=world.url("datacite"), spacing_seconds=0),
     }
-    async with forgetful(settings) as gateway:
+    async with create_in_memory_gateway(settings) as gateway:
         yield gateway
 
 
 @pytest.fixture(params=[Kaggle, DataCite])
-def source(request: pytest.FixtureRequest, remote: SourceGateway) -> DatasetSource:
-    made: DatasetSource = request.param(remote)
+def source(request: pytest.FixtureRequest, datasets_gateway: SourceGateway) -> DatasetSource:
+    made: DatasetSource = request.param(datasets_gateway)
     return made
 
 
@@ -74,7 +74,7 @@ async def test_several_queries_are_answered_in_their_order(source: DatasetSource
     assert answers == [await source.search(words, 3, OPEN, ASK) for words in ("graph networks", "language translation")]
 
 
-async def test_malformed_data_set_response_is_rejected(world: OutsideWorld, remote: SourceGateway) -> None:
+async def test_malformed_data_set_response_is_rejected(world: OutsideWorld, datasets_gateway: SourceGateway) -> None:
     world.configure("datacite", malformed_rate=1.0)
     with pytest.raises(SourceMalformed, match="datacite"):
-        await DataCite(remote).search("graph theory", 3, Window.until(dt.date(2021, 1, 1)), ASK)
+        await DataCite(datasets_gateway).search("graph theory", 3, Window.until(dt.date(2021, 1, 1)), ASK)

@@ -24,11 +24,11 @@ def html() -> str:
     lost: AssayerError = LlmError("The endpoint is down.")
     seats = ScriptedSeats({("critic", 1): "nn"}, {("analyst", 2, 1): lost})
 
-    async def judged() -> Reward:
+    async def judge() -> Reward:
         return await judge_by_debate(WIDE, get_composition("moderator-two-analysts-critic-evaluator"), seats, a_run())
 
     with ThreadPoolExecutor(1) as thread:  # Playwright's own loop runs in this one
-        return render_debate_html(WIDE, thread.submit(lambda: asyncio.run(judged())).result())
+        return render_debate_html(WIDE, thread.submit(lambda: asyncio.run(judge())).result())
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

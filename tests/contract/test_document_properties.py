@@ -17,7 +17,7 @@ _W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 _ODF = "urn:oasis:names:tc:opendocument:xmlns"
 
 
-def _word() -> bytes:
+def _build_word() -> bytes:
     body = "".join(f"<w:p><w:r><w:t>{text}</w:t></w:r></w:p>" for text in ("Rehearsal in gardens", *SENTENCES))
     head = f"<w:hdr {_W}><w:p><w:r><w:t>I. Zwqx: Rehearsal in gardens</w:t></w:r></w:p></w:hdr>"
     return word(body, parts={"docProps/core.xml": _CORE, "word/header1.xml": head})
@@ -33,24 +33,30 @@ def _open_document() -> bytes:
     return odt(body, parts={"styles.xml": f"<o:s {names}>{head}</o:s>", "meta.xml": meta})
 
 
-def _pdf() -> bytes:
+def _build_pdf_with_author() -> bytes:
     lines = [("F1", 10.0, line) for text in SENTENCES for line in text.replace(". ", ".\n").splitlines()]
     pages = [[("F1", 8.0, "I. Zwqx: Rehearsal"), ("F2", 16.0, "Rehearsal in gardens"), *lines] for _ in range(3)]
     return pdf(*pages, info=b"/Author (Tereza Dvorakova)")
 
 
-def _html() -> bytes:
+def _build_html() -> bytes:
     head = "<title>Rehearsal in gardens</title><meta name='Author' content='Tereza Dvorakova'>"
     head += "<meta name='creator' content='I. Zwqx'><meta property='article:author' content='Tereza Dvorakova'>"
     return f"<html><head>{head}</head><body>{''.join(f'<p>{text}</p>' for text in SENTENCES)}</body></html>".encode()
 
 
-def _rtf() -> bytes:
+def _build_rtf() -> bytes:
     text = "\\par ".join(("Rehearsal in gardens", *SENTENCES))
     return f"{{\\rtf1\\ansi{{\\info{{\\author Tereza Dvorakova; I. Zwqx}}}}{text}}}".encode()
 
 
-FILES = {"a.docx": _word, "a.odt": _open_document, "a.pdf": _pdf, "a.html": _html, "a.rtf": _rtf}
+FILES = {
+    "a.docx": _build_word,
+    "a.odt": _open_document,
+    "a.pdf": _build_pdf_with_author,
+    "a.html": _build_html,
+    "a.rtf": _build_rtf,
+}
 
 
 async def _read(name: str) -> Idea:

@@ -41,7 +41,7 @@ PROPOSAL = pdf_files.pdf(
 """Layout of a page: title over two lines, main headings in bold, one subheading in italics."""
 
 
-async def only_rejection(path: Path, limits: DocumentLimits | None = None) -> str:
+async def read_only_rejection(path: Path, limits: DocumentLimits | None = None) -> str:
     ideas, rejected = await read_ideas([path], limits)
     assert not ideas
     (one,) = rejected
@@ -97,26 +97,26 @@ async def test_text_file_is_decoded_from_common_encodings(tmp_path: Path, conten
         ("word.pdf", b"PK\x03\x04word/document.xml", "ends in .pdf, but the file is an office document. "),
         ("noise.pdf", os.urandom(2000).replace(b"%", b"x"), "is not a PDF: it does not begin with %PDF-"),
         ("cut.pdf", PROPOSAL[:500], "is damaged or incomplete"),
-        ("zero.pdf", pdf_files.document([]), "has no pages"),
-        ("scan.pdf", pdf_files.document([b"<< /Length 3 >>\nstream\nq Q\nendstream"]), "1 page but no text"),
-        ("locked.pdf", pdf_files.encrypted(), "is encrypted"),
+        ("zero.pdf", pdf_files.build_document([]), "has no pages"),
+        ("scan.pdf", pdf_files.build_document([b"<< /Length 3 >>\nstream\nq Q\nendstream"]), "1 page but no text"),
+        ("locked.pdf", pdf_files.build_encrypted_pdf(), "is encrypted"),
     ],
 )
 async def test_unusable_file_is_rejected_with_the_reason(tmp_path: Path, name: str, content: bytes, says: str) -> None:
-    assert says in await only_rejection(write(tmp_path / name, content))
+    assert says in await read_only_rejection(write(tmp_path / name, content))
 
 
 async def test_oversized_files_are_rejected(tmp_path: Path) -> None:
     limits = DocumentLimits(text_bytes=1000, json_bytes=1000, jsonl_bytes=1000, pdf=PdfLimits(file_bytes=1000))
     for name in ("a.txt", "a.json", "a.jsonl", "a.pdf"):
-        message = await only_rejection(write(tmp_path / name, b"%PDF-1.7" + b"x" * 1000), limits)
+        message = await read_only_rejection(write(tmp_path / name, b"%PDF-1.7" + b"x" * 1000), limits)
         assert "has more than 0.001 MB" in message
 
 
 async def test_missing_path_and_pipe_are_rejected(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.txt")
-    assert "does not exist" in await only_rejection(tmp_path / "none.txt")
-    assert "is not a file or folder" in await only_rejection(tmp_path / "pipe.txt")
+    assert "does not exist" in await read_only_rejection(tmp_path / "none.txt")
+    assert "is not a file or folder" in await read_only_rejection(tmp_path / "pipe.txt")
 
 
 async def test_pasted_text_is_rejected_with_path_hint_and_others_kept(tmp_path: Path) -> None:
@@ -128,11 +128,11 @@ async def test_pasted_text_is_rejected_with_path_hint_and_others_kept(tmp_path: 
         assert item.message.startswith(item.source)
         assert f"{trouble}. A path is expected" in item.message
         assert len(item.source) < 70
-    assert "is too long for a path." in await only_rejection(tmp_path / ("x" * 300))
+    assert "is too long for a path." in await read_only_rejection(tmp_path / ("x" * 300))
 
 
 @pytest.fixture
-def closed() -> Iterator[Path]:
+def closed_folder() -> Iterator[Path]:
     """A folder that may be listed but whose files may not be looked at, even by tests that root runs."""
     user = os.geteuid()
     with tempfile.TemporaryDirectory() as name:
@@ -145,14 +145,14 @@ def closed() -> Iterator[Path]:
         Path(name).chmod(0o755)
 
 
-async def test_unreadable_folder_and_its_files_are_rejected(closed: Path) -> None:
-    assert "cannot be read: Permission denied." in await only_rejection(closed)
-    assert "cannot be read: Permission denied." in await only_rejection(closed / "idea.txt")
+async def test_unreadable_folder_and_its_files_are_rejected(closed_folder: Path) -> None:
+    assert "cannot be read: Permission denied." in await read_only_rejection(closed_folder)
+    assert "cannot be read: Permission denied." in await read_only_rejection(closed_folder / "idea.txt")
 
 
-async def test_unreadable_file_in_a_folder_does_not_affect_others(closed: Path) -> None:
+async def test_unreadable_file_in_a_folder_does_not_affect_others(closed_folder: Path) -> None:
     with tempfile.TemporaryDirectory() as name:
-        (Path(name) / "closed.txt").symlink_to(closed / "idea.txt")
+        (Path(name) / "closed.txt").symlink_to(closed_folder / "idea.txt")
         good = write(Path(name) / "good.txt", LONG)
         ideas, rejected = await read_ideas([Path(name)])
         assert [idea.source for idea in ideas] == [str(good)]
@@ -166,7 +166,7 @@ async def test_folder_yields_its_idea_files_by_name_without_cutoff_file(tmp_path
     ideas, rejected = await read_ideas([tmp_path])
     assert [Path(idea.source).name for idea in ideas] == ["a.txt", "b.md"]
     assert not rejected
-    assert "subfolders are not searched" in await only_rejection(tmp_path / "deeper")
+    assert "subfolders are not searched" in await read_only_rejection(tmp_path / "deeper")
 
 
 async def test_input_order_is_kept_and_bad_files_are_rejected_separately(tmp_path: Path) -> None:
@@ -190,13 +190,13 @@ async def test_group_of_ideas_is_recognised_despite_rejected_files(tmp_path: Pat
     lines, listed = write(tmp_path / "rows.jsonl", row), write(tmp_path / "list.json", f"[{row}]")
     single = write(tmp_path / "idea.json", row)
 
-    async def together(*paths: Path) -> bool:
+    async def is_group(*paths: Path) -> bool:
         return are_given_together(paths, await read_ideas(paths))
 
-    assert await together(alone, bad)
-    assert [await together(item) for item in (folder, lines, listed)] == [True, True, True]
-    assert [await together(item) for item in (alone, single)] == [False, False]
-    assert await together(alone, Path(LONG * 5))
+    assert await is_group(alone, bad)
+    assert [await is_group(item) for item in (folder, lines, listed)] == [True, True, True]
+    assert [await is_group(item) for item in (alone, single)] == [False, False]
+    assert await is_group(alone, Path(LONG * 5))
 
 
 async def test_jsonl_lines_are_parsed_and_rejected_independently(tmp_path: Path) -> None:
@@ -301,7 +301,7 @@ async def test_real_paper_is_split_into_its_sections() -> None:
 
 @pytest.fixture(scope="module")
 def bomb() -> bytes:
-    return pdf_files.bomb(300)
+    return pdf_files.build_bomb(300)
 
 
 @pytest.mark.parametrize(
@@ -310,7 +310,9 @@ def bomb() -> bytes:
         pytest.param("bomb", {"memory_bytes": 200_000_000}, "limit of 200 MB of memory", id="memory"),
         pytest.param("bomb", {"cpu_seconds": 1, "memory_bytes": 4_000_000_000}, "1 s of CPU time", id="cpu"),
         pytest.param(PROPOSAL, {"wall_seconds": 0.005}, "within the limit of 0.005 s", id="wall clock"),
-        pytest.param(pdf_files.endless(60_000), {"characters": 50_000}, "more than 50,000 characters", id="characters"),
+        pytest.param(
+            pdf_files.build_endless_page(60_000), {"characters": 50_000}, "more than 50,000 characters", id="characters"
+        ),
         pytest.param(PROPOSAL, {"pages": 1}, "more than 1 pages", id="pages"),
     ],
 )

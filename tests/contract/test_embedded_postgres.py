@@ -18,7 +18,7 @@ from assayer.errors import ConfigurationError, StorageError
 from cluster.postgres import EmbeddedPostgres, postmaster
 from cluster.postgres.programs import PostgresPrograms
 from orchestrator.store import Database, DatabaseSettings, PgAnswerCache, PgLedger
-from tests.contract.store_records import answer, answered
+from tests.contract.store_records import answer, build_answered_row
 from tests.polling import wait_until
 
 ROOT = Path(__file__).parents[2]
@@ -38,7 +38,7 @@ def used_home() -> Iterator[Path]:
         yield Path(folder) / "postgres"
 
 
-def embedded(home: Path) -> EmbeddedPostgres:
+def create_postgres(home: Path) -> EmbeddedPostgres:
     return EmbeddedPostgres(home, start_seconds=20, durable=False)
 
 
@@ -50,19 +50,19 @@ async def ask(url: str) -> int:
         await connection.close()
 
 
-def server_pid(home: Path) -> int | None:
+def find_server_pid(home: Path) -> int | None:
     server = postmaster.find(home / "pgdata")
     return server.pid if server else None
 
 
-def sockets_elsewhere() -> list[Path]:
+def list_temporary_sockets() -> list[Path]:
     return list(Path(tempfile.gettempdir()).glob("assayer-[0-9a-f]*/.s.PGSQL.*"))
 
 
 def kill_server(home: Path) -> None:
     """Kill the server as `kill -9` does, and wait until no live process serves the directory."""
-    os.kill(server_pid(home) or 0, signal.SIGKILL)
-    wait_until(lambda: server_pid(home) is None)
+    os.kill(find_server_pid(home) or 0, signal.SIGKILL)
+    wait_until(lambda: find_server_pid(home) is None)
 
 
 def rewrite_pid(home: Path, pid: int) -> None:
@@ -72,7 +72,7 @@ def rewrite_pid(home: Path, pid: int) -> None:
 
 
 @contextlib.contextmanager
-def zombie_pid() -> Iterator[int]:
+def create_zombie() -> Iterator[int]:
     with subprocess.Popen(["true"]) as process:
         os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
         yield process.pid
@@ -85,7 +85,7 @@ def wait_for_first_start(home: Path) -> None:
 
 
 @contextlib.contextmanager
-def writer(home: Path, run: str, count: int) -> Iterator[subprocess.Popen[str]]:
+def run_writer(home: Path, run: str, count: int) -> Iterator[subprocess.Popen[str]]:
     command = [sys.executable, "-m", "tests.contract.store_writer", str(home), run, str(count)]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         try:
@@ -95,19 +95,19 @@ def writer(home: Path, run: str, count: int) -> Iterator[subprocess.Popen[str]]:
 
 
 async def test_ensure_two_users_share_one_server_until_the_last_leaves(used_home: Path) -> None:
-    first, second = embedded(used_home), embedded(used_home)
+    first, second = create_postgres(used_home), create_postgres(used_home)
     async with first:
-        pid = server_pid(used_home)
+        pid = find_server_pid(used_home)
         async with second:
             assert await first.ensure() == await second.ensure()
-        assert server_pid(used_home) == pid
+        assert find_server_pid(used_home) == pid
         assert await ask(await first.ensure()) == 42
-    assert server_pid(used_home) is None
+    assert find_server_pid(used_home) is None
 
 
 async def test_rows_survive_closing_and_restarting_the_server(used_home: Path) -> None:
     for _ in range(2):
-        async with embedded(used_home) as server:
+        async with create_postgres(used_home) as server:
             connection = await asyncpg.connect(await server.ensure())
             await connection.execute("CREATE TABLE IF NOT EXISTS seen (at timestamptz DEFAULT now())")
             await connection.execute("INSERT INTO seen DEFAULT VALUES")
@@ -117,56 +117,56 @@ async def test_rows_survive_closing_and_restarting_the_server(used_home: Path) -
 
 
 async def test_two_processes_start_concurrently_on_an_empty_directory(home: Path) -> None:
-    with writer(home, "one", 20) as one, writer(home, "two", 20) as two:
+    with run_writer(home, "one", 20) as one, run_writer(home, "two", 20) as two:
         written = [await asyncio.to_thread(process.communicate) for process in (one, two)]
 
     assert [one.returncode, two.returncode] == [0, 0]
     assert [len(output.split()) for output, _ in written] == [20, 20]
-    assert server_pid(home) is None  # the second to exit stopped it, without being asked to
-    async with embedded(home) as server, Database(DatabaseSettings(), server.ensure) as database:
+    assert find_server_pid(home) is None  # the second to exit stopped it, without being asked to
+    async with create_postgres(home) as server, Database(DatabaseSettings(), server.ensure) as database:
         rows = await database.fetch("SELECT count(*) AS calls FROM ledger GROUP BY run_id")
         assert [row["calls"] for row in rows] == [20, 20]
 
 
 async def test_server_killed_under_load_restarts_without_data_loss(used_home: Path) -> None:
-    async with embedded(used_home) as server, Database(DatabaseSettings(), server.ensure) as database:
+    async with create_postgres(used_home) as server, Database(DatabaseSettings(), server.ensure) as database:
         await database.migrate()
         answers = PgAnswerCache(database)
         keys = [f"k{number}" for number in range(600)]
         waiting = iter(keys)
         recorded: list[str] = []
-        servers = {server_pid(used_home)}
+        servers = {find_server_pid(used_home)}
 
         async def work() -> None:
             for key in waiting:
-                await answers.record(answered(key), answer(key))
+                await answers.record(build_answered_row(key), answer(key))
                 recorded.append(key)
                 if len(recorded) in (150, 400):
-                    servers.add(server_pid(used_home))
-                    os.kill(server_pid(used_home) or 0, signal.SIGKILL)
+                    servers.add(find_server_pid(used_home))
+                    os.kill(find_server_pid(used_home) or 0, signal.SIGKILL)
                 assert await answers.find(key) == answer(key)
 
         await asyncio.gather(*(work() for _ in range(32)))
 
-        servers.add(server_pid(used_home))
+        servers.add(find_server_pid(used_home))
         rows = await PgLedger(database).list_rows("run")
         assert len(servers) == 3
         assert sorted(row.key for row in rows) == sorted(recorded) == sorted(keys)
         assert all([await answers.find(key) == answer(key) for key in keys])
-    assert server_pid(used_home) is None
+    assert find_server_pid(used_home) is None
 
 
 @pytest.mark.slow  # a killed service finds its rows again in tests/e2e/test_serve.py
 async def test_acknowledged_rows_survive_killed_client(home: Path) -> None:
-    with writer(home, "run", 1_000_000) as client:
+    with run_writer(home, "run", 1_000_000) as client:
         assert client.stdout is not None
         acknowledged = [(await asyncio.to_thread(client.stdout.readline)).strip() for _ in range(200)]
         client.kill()
         rest, _ = await asyncio.to_thread(client.communicate)
         acknowledged += [line for line in rest.splitlines(keepends=False) if line]
 
-    assert server_pid(home) is not None  # the killed process could not stop it
-    async with embedded(home) as server, Database(DatabaseSettings(), server.ensure) as database:
+    assert find_server_pid(home) is not None  # the killed process could not stop it
+    async with create_postgres(home) as server, Database(DatabaseSettings(), server.ensure) as database:
         # One statement, one moment: what the killed client had sent may still be on its way in.
         rows = await database.fetch(
             "SELECT ledger.key AS paid, answers.key AS kept FROM ledger FULL JOIN answers USING (key)"
@@ -174,11 +174,11 @@ async def test_acknowledged_rows_survive_killed_client(home: Path) -> None:
     assert all(row["paid"] == row["kept"] for row in rows)
     assert len({row["paid"] for row in rows}) == len(rows)
     assert set(acknowledged[:-1]) <= {row["paid"] for row in rows}  # the last line may be cut
-    assert server_pid(home) is None
+    assert find_server_pid(home) is None
 
 
 async def test_pid_file_of_another_process_does_not_block_start(used_home: Path) -> None:
-    async with embedded(used_home) as server:
+    async with create_postgres(used_home) as server:
         kill_server(used_home)
         rewrite_pid(used_home, os.getpid())
 
@@ -186,16 +186,16 @@ async def test_pid_file_of_another_process_does_not_block_start(used_home: Path)
 
 
 async def test_pid_file_of_a_zombie_process_does_not_block_start(used_home: Path) -> None:
-    async with embedded(used_home) as server:
+    async with create_postgres(used_home) as server:
         kill_server(used_home)
-        with zombie_pid() as pid:
+        with create_zombie() as pid:
             rewrite_pid(used_home, pid)
 
             assert await ask(await server.ensure()) == 42
 
 
 async def test_removed_socket_is_restored(used_home: Path) -> None:
-    async with embedded(used_home) as server:
+    async with create_postgres(used_home) as server:
         (used_home / "pgdata" / ".s.PGSQL.5432").unlink()
 
         assert await ask(await server.ensure()) == 42
@@ -206,18 +206,18 @@ async def test_leftovers_of_a_killed_first_start_are_removed(home: Path) -> None
     (half_made / "base").mkdir(parents=True)
     (half_made / "PG_VERSION").write_text("18\n")
 
-    async with embedded(home) as server:
+    async with create_postgres(home) as server:
         assert await ask(await server.ensure()) == 42
         assert not half_made.exists()
 
 
 @pytest.mark.slow
 async def test_first_start_killed_midway_is_repeated(home: Path) -> None:
-    with writer(home, "one", 1) as first:
+    with run_writer(home, "one", 1) as first:
         await asyncio.to_thread(wait_for_first_start, home)
         first.kill()
 
-    async with embedded(home) as server:
+    async with create_postgres(home) as server:
         assert await ask(await server.ensure()) == 42
 
 
@@ -226,10 +226,10 @@ async def test_first_start_killed_midway_is_repeated(home: Path) -> None:
 )
 async def test_unusual_path_works_and_leaves_nothing_running(home: Path, name: str) -> None:
     odd = home.parent / name
-    async with embedded(odd) as server:
+    async with create_postgres(odd) as server:
         assert await ask(await server.ensure()) == 42
-    assert server_pid(odd) is None
-    assert sockets_elsewhere() == []
+    assert find_server_pid(odd) is None
+    assert list_temporary_sockets() == []
 
 
 async def test_path_too_long_for_any_socket_is_rejected_with_hint(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -270,7 +270,7 @@ async def test_directory_of_another_postgres_version_is_rejected(home: Path) -> 
     (home / "pgdata" / "PG_VERSION").write_text("15\n")
 
     with pytest.raises(ConfigurationError, match="was created by PostgreSQL 15, but this installation has version 18"):
-        await embedded(home).ensure()
+        await create_postgres(home).ensure()
 
 
 async def test_foreign_database_directory_is_rejected_and_left_unchanged(home: Path) -> None:

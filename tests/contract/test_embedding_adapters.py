@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from assayer.errors import ConfigurationError
-from tests.contract.adapted_model import HIDDEN, adapted_folder, save_adapter, small_bert
+from tests.contract.adapted_model import HIDDEN, build_small_bert, create_adapted_model, save_adapter
 from workers.embedding.embedder import SentenceTransformerEmbedder
 from workers.embedding.settings import EmbedderSettings
 
@@ -17,7 +17,7 @@ TEXTS = ("bees pollinate orchards", "compilers fuse loops", "", "bees " * 100)
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return adapted_folder(tmp_path_factory.mktemp("models"))
+    return create_adapted_model(tmp_path_factory.mktemp("models"))
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +32,7 @@ def test_adapted_model_matches_adapters_library_output(tmp_path: Path) -> None:
 
     from workers.embedding.bottleneck_adapters import apply_adapter
 
-    model = small_bert()
+    model = build_small_bert()
     apply_adapter(model, str(save_adapter(tmp_path / "adapter", seed=100)))
     with torch.inference_mode():
         states = model(torch.tensor([[2, 5, 6, 7, 3]])).last_hidden_state[0]
@@ -51,7 +51,7 @@ async def test_queries_and_passages_are_each_embedded_with_their_own_adapter(
     queries, passages = await embedder.embed(TEXTS, "query"), await embedder.embed(TEXTS, "passage")
     ids = torch.tensor([[2, 5, 6, 7, 3]])
     for vectors, adapter in ((queries, folder.with_name("specter2_adhoc_query")), (passages, folder)):
-        model = small_bert()
+        model = build_small_bert()
         apply_adapter(model, str(adapter))
         with torch.inference_mode():
             first = model(ids).last_hidden_state[0, 0].numpy()
@@ -78,7 +78,7 @@ def test_unsupported_adapter_kind_is_rejected(tmp_path: Path, otherwise: dict[st
     from workers.embedding.bottleneck_adapters import apply_adapter
 
     with pytest.raises(ConfigurationError, match=why):
-        apply_adapter(small_bert(), str(save_adapter(tmp_path / "adapter", 100, **otherwise)))
+        apply_adapter(build_small_bert(), str(save_adapter(tmp_path / "adapter", 100, **otherwise)))
 
 
 @pytest.mark.parametrize(
@@ -100,11 +100,11 @@ def test_adapter_with_mismatched_layer_weights_is_rejected(
     weights = {name: value for name, value in torch.load(path).items() if lost is None or lost not in name}
     torch.save(weights | ({added: torch.zeros(HIDDEN)} if added else {}), path)
     with pytest.raises(ConfigurationError, match=why):
-        apply_adapter(small_bert(), str(path.parent))
+        apply_adapter(build_small_bert(), str(path.parent))
 
 
 async def test_missing_adapter_file_is_a_configuration_error(tmp_path: Path) -> None:
-    folder = adapted_folder(tmp_path)
+    folder = create_adapted_model(tmp_path)
     (folder / "pytorch_adapter.bin").unlink()
     with closing(SentenceTransformerEmbedder(EmbedderSettings(model=str(folder)))) as embedder:
         with pytest.raises(ConfigurationError, match=r"pytorch_adapter\.bin"):

@@ -21,24 +21,24 @@ UNUSED: Any = None
 EVENT = ProgressEvent(EvaluationId("ev_1"), "soundness", 1, 2)
 
 
-async def number(engine: Engine, progress: Progress) -> int:
+async def return_seven(engine: Engine, progress: Progress) -> int:
     progress.report(EVENT)
     return 7
 
 
-async def unsendable(engine: Engine, progress: Progress) -> Callable[[], int]:
+async def return_lambda(engine: Engine, progress: Progress) -> Callable[[], int]:
     return lambda: 1
 
 
-async def unusable(engine: Engine, progress: Progress) -> int:
+async def raise_input_error(engine: Engine, progress: Progress) -> int:
     raise InputError("Too short.", "Write more.")
 
 
-async def refused(engine: Engine, progress: Progress) -> int:
+async def raise_llm_rejected(engine: Engine, progress: Progress) -> int:
     raise LlmRejected("The key is wrong.")
 
 
-async def endless(engine: Engine, progress: Progress) -> int:
+async def run_forever(engine: Engine, progress: Progress) -> int:
     await asyncio.Event().wait()
     return 0
 
@@ -49,7 +49,7 @@ class _Reachable:
 
 
 @asynccontextmanager
-async def _no_engine(*_: object, **__: object) -> AsyncIterator[object]:
+async def _open_no_engine(*_: object, **__: object) -> AsyncIterator[object]:
     yield _Reachable()
 
 
@@ -63,11 +63,11 @@ class Told(_Parent):
 
 @pytest.fixture
 def parent(monkeypatch: pytest.MonkeyPatch) -> Told:
-    monkeypatch.setattr(evaluation_processes, "open_engine", _no_engine)
+    monkeypatch.setattr(evaluation_processes, "open_engine", _open_no_engine)
     return Told()
 
 
-def told(parent: Told) -> list[Any]:
+def read_events(parent: Told) -> list[Any]:
     events = []
     while parent.received.poll(0.1):
         events.append(parent.received.recv())
@@ -75,9 +75,9 @@ def told(parent: Told) -> list[Any]:
 
 
 async def test_results_failures_and_progress_are_reported_individually(parent: Told) -> None:
-    works: dict[int, Any] = {3: number, 5: unusable}
+    works: dict[int, Any] = {3: return_seven, 5: raise_input_error}
     assert await _run_share_async(UNUSED, (), works, parent) is None
-    events = told(parent)
+    events = read_events(parent)
     assert EVENT in events
     results = {
         event.number: event.result for event in events if event is not EVENT and not isinstance(event, ProgressEvent)
@@ -87,21 +87,21 @@ async def test_results_failures_and_progress_are_reported_individually(parent: T
 
 
 async def test_unserializable_result_is_reported_as_defect_without_blocking_others(parent: Told) -> None:
-    works: dict[int, Any] = {0: unsendable, 1: number}
+    works: dict[int, Any] = {0: return_lambda, 1: return_seven}
     assert await _run_share_async(UNUSED, (), works, parent) is None
-    results = {item.number: item.result for item in told(parent) if not isinstance(item, ProgressEvent)}
+    results = {item.number: item.result for item in read_events(parent) if not isinstance(item, ProgressEvent)}
     assert isinstance(results[0], Defect)
     assert results[1] == 7
 
 
 async def test_refused_key_stops_the_share(parent: Told) -> None:
-    works: dict[int, Any] = {0: refused, 1: endless}
+    works: dict[int, Any] = {0: raise_llm_rejected, 1: run_forever}
     assert isinstance(await _run_share_async(UNUSED, (), works, parent), LlmRejected)
-    assert told(parent) == []
+    assert read_events(parent) == []
 
 
 async def test_share_ends_when_its_parent_asks(parent: Told) -> None:
-    works: dict[int, Any] = {0: endless}
+    works: dict[int, Any] = {0: run_forever}
     share = asyncio.create_task(_run_share_async(UNUSED, (), works, parent))
     await asyncio.sleep(0.05)
     await asyncio.to_thread(parent.cancel)

@@ -65,13 +65,13 @@ def test_kernel_receives_correct_arguments(monkeypatch: pytest.MonkeyPatch) -> N
 
     def on_the_cpu(resources: Any, given: Any) -> None:
         asked.append(given)
-        rows = _array(given.vectors, (given.numVectors, given.dims), np.float16)
-        queries = _array(given.queries, (given.numQueries, given.dims), np.float16)
+        rows = _view_array(given.vectors, (given.numVectors, given.dims), np.float16)
+        queries = _view_array(given.queries, (given.numQueries, given.dims), np.float16)
         scores, places = faiss.knn(
             queries.astype(np.float32), rows.astype(np.float32), given.k, metric=faiss.METRIC_INNER_PRODUCT
         )
-        _array(given.outDistances, scores.shape, np.float32)[:] = scores
-        _array(given.outIndices, places.shape, np.int64)[:] = places
+        _view_array(given.outDistances, scores.shape, np.float32)[:] = scores
+        _view_array(given.outIndices, places.shape, np.int64)[:] = places
 
     monkeypatch.setattr(faiss, "bfKnn", on_the_cpu)
     gpus = FaissGpus(faiss)
@@ -92,7 +92,7 @@ def test_kernel_receives_correct_arguments(monkeypatch: pytest.MonkeyPatch) -> N
     assert one.queriesRowMajor
 
 
-def _array(pointer: Any, shape: tuple[int, ...], kind: type[np.generic]) -> np.ndarray:
+def _view_array(pointer: Any, shape: tuple[int, ...], kind: type[np.generic]) -> np.ndarray:
     there: np.ndarray = np.ctypeslib.as_array(
         (ctypes.c_byte * (int(np.prod(shape)) * np.dtype(kind).itemsize)).from_address(int(pointer))
     )

@@ -251,7 +251,7 @@ async def test_concurrent_requests_per_host_are_limited(world: OutsideWorld, dow
 
 
 @pytest.fixture
-def own_certificate(tmp_path: Path) -> ssl.SSLContext:
+def self_signed_certificate(tmp_path: Path) -> ssl.SSLContext:
     """Self-signed certificate for localhost, stored in cert.pem."""
     command = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=localhost"
     names = ["-addext", "subjectAltName=DNS:localhost", "-keyout", "key.pem", "-out", "cert.pem"]
@@ -262,7 +262,7 @@ def own_certificate(tmp_path: Path) -> ssl.SSLContext:
 
 
 @pytest.fixture
-async def unvouched(own_certificate: ssl.SSLContext) -> AsyncIterator[TestServer]:
+async def self_signed_server(self_signed_certificate: ssl.SSLContext) -> AsyncIterator[TestServer]:
     """An HTTPS server with that certificate."""
 
     async def pdf(request: web.Request) -> web.Response:
@@ -271,13 +271,13 @@ async def unvouched(own_certificate: ssl.SSLContext) -> AsyncIterator[TestServer
     app = web.Application()
     app.add_routes([web.get("/x.pdf", pdf)])
     server = TestServer(app, scheme="https")
-    await server.start_server(ssl=own_certificate)
+    await server.start_server(ssl=self_signed_certificate)
     yield server
     await server.close()
 
 
-async def test_untrusted_certificate_is_rejected(unvouched: TestServer, tmp_path: Path) -> None:
-    url = f"https://localhost:{unvouched.port}/x.pdf"
+async def test_untrusted_certificate_is_rejected(self_signed_server: TestServer, tmp_path: Path) -> None:
+    url = f"https://localhost:{self_signed_server.port}/x.pdf"
     async with Downloader(LOOPBACK, SystemClock(), Names("127.0.0.1")) as downloader:
         with pytest.raises(DownloadFailed, match="certificate is not valid"):
             await downloader.read(url, {"pdf"}, LIMITS)

@@ -16,8 +16,8 @@ import pytest
 
 from assayer.errors import ConfigurationError
 from assayer.ports import LexicalEmbedder
-from tests.contract.bge_models import SENTENCES, SHAPE, small_bge_m3, small_llm_reranker
-from tests.contract.reranking_model import small_model
+from tests.contract.bge_models import SENTENCES, SHAPE, create_small_bge_m3, create_small_llm_reranker
+from tests.contract.reranking_model import create_small_model
 from tests.in_memory import HashingLexicalEmbedder
 from workers.embedding.embedder import BgeM3Embedder, SentenceTransformerEmbedder, local_embedder
 from workers.embedding.settings import EmbedderSettings
@@ -29,17 +29,17 @@ TEXTS = [f"{SENTENCES[number % 6]} {'and on ' * (number % 40)}{number}" for numb
 PAIRS = [(SENTENCES[number % 5], text) for number, text in enumerate(TEXTS)]
 
 
-def embedder_settings(folder: Path, **changed: Any) -> EmbedderSettings:
+def build_embedder_settings(folder: Path, **changed: Any) -> EmbedderSettings:
     told = {"model": str(folder), "library": "FlagEmbedding", "device": "cpu", "precision": "float32", **changed}
     return EmbedderSettings.model_validate(told)
 
 
-def reranker_settings(folder: Path, **changed: Any) -> RerankerSettings:
+def build_reranker_settings(folder: Path, **changed: Any) -> RerankerSettings:
     told = {"model": str(folder), "library": "FlagEmbedding", "device": "cpu", "precision": "float32", **changed}
     return RerankerSettings.model_validate(told)
 
 
-async def refused(settings: EmbedderSettings | RerankerSettings) -> str:
+async def get_refusal(settings: EmbedderSettings | RerankerSettings) -> str:
     """Why a model that is set so is refused when it is first asked."""
     if isinstance(settings, RerankerSettings):
         with closing(LocalReranker(settings)) as reranker:
@@ -54,23 +54,23 @@ async def refused(settings: EmbedderSettings | RerankerSettings) -> str:
 
 @pytest.fixture(scope="module")
 def bge_m3(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return small_bge_m3(tmp_path_factory.mktemp("bge-m3"))
+    return create_small_bge_m3(tmp_path_factory.mktemp("bge-m3"))
 
 
 @pytest.fixture(scope="module")
 def gemma(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return small_llm_reranker(tmp_path_factory.mktemp("gemma"))
+    return create_small_llm_reranker(tmp_path_factory.mktemp("gemma"))
 
 
 @pytest.fixture(scope="module")
 def embedder(bge_m3: Path) -> Iterator[BgeM3Embedder]:
-    with closing(BgeM3Embedder(embedder_settings(bge_m3))) as made:
+    with closing(BgeM3Embedder(build_embedder_settings(bge_m3))) as made:
         yield made
 
 
 @pytest.fixture(scope="module")
 def reranker(gemma: Path) -> Iterator[LocalReranker]:
-    with closing(LocalReranker(reranker_settings(gemma))) as made:
+    with closing(LocalReranker(build_reranker_settings(gemma))) as made:
         yield made
 
 
@@ -103,32 +103,32 @@ async def test_vectors_match_sentence_transformers(embedder: BgeM3Embedder, bge_
 
 
 @pytest.fixture(scope="module", params=["float32", "bfloat16", "twin"])
-def weigher(bge_m3: Path, request: pytest.FixtureRequest) -> Iterator[LexicalEmbedder]:
+def lexical_embedder(bge_m3: Path, request: pytest.FixtureRequest) -> Iterator[LexicalEmbedder]:
     """Each implementation of the port."""
     if request.param == "twin":
         yield HashingLexicalEmbedder()
         return
-    with closing(BgeM3Embedder(embedder_settings(bge_m3, precision=request.param))) as made:
+    with closing(BgeM3Embedder(build_embedder_settings(bge_m3, precision=request.param))) as made:
         yield made
 
 
-async def test_lexical_weights_are_positive_with_ascending_token_ids(weigher: LexicalEmbedder) -> None:
-    vectors, lexical = await weigher.embed_with_weights(TEXTS, "query")
+async def test_lexical_weights_are_positive_with_ascending_token_ids(lexical_embedder: LexicalEmbedder) -> None:
+    vectors, lexical = await lexical_embedder.embed_with_weights(TEXTS, "query")
     assert len(vectors) == len(lexical) == len(TEXTS)
     for item in lexical:
         assert item.tokens.dtype == np.dtype(np.int32)
         assert item.weights.dtype == np.dtype(np.float32)
         assert (np.diff(item.tokens) > 0).all()
         assert (item.weights > 0).all()
-    assert len((await weigher.embed_with_weights([], "passage")).lexical) == 0
+    assert len((await lexical_embedder.embed_with_weights([], "passage")).lexical) == 0
 
 
-async def test_text_embedding_is_bit_identical_alone_and_in_batch(weigher: LexicalEmbedder) -> None:
-    vectors, lexical = await weigher.embed_with_weights(TEXTS, "passage")
-    turned, others = await weigher.embed_with_weights(TEXTS[::-1], "passage")
+async def test_text_embedding_is_bit_identical_alone_and_in_batch(lexical_embedder: LexicalEmbedder) -> None:
+    vectors, lexical = await lexical_embedder.embed_with_weights(TEXTS, "passage")
+    turned, others = await lexical_embedder.embed_with_weights(TEXTS[::-1], "passage")
     assert (vectors == turned[::-1]).all()
     for place, text in list(enumerate(TEXTS))[::7]:
-        alone = await weigher.embed_with_weights([text], "passage")
+        alone = await lexical_embedder.embed_with_weights([text], "passage")
         assert (alone.vectors[0] == vectors[place]).all()
         for item in (alone.lexical[0], others[len(TEXTS) - 1 - place]):
             assert (item.tokens == lexical[place].tokens).all()
@@ -150,7 +150,7 @@ async def test_cached_query_vector_keeps_no_other_vector_of_its_batch(embedder: 
 
 
 def test_settings_select_the_library_without_changing_the_model_name(bge_m3: Path) -> None:
-    chosen, usual = local_embedder(embedder_settings(bge_m3)), local_embedder(EmbedderSettings(model=str(bge_m3)))
+    chosen, usual = local_embedder(build_embedder_settings(bge_m3)), local_embedder(EmbedderSettings(model=str(bge_m3)))
     assert isinstance(chosen, LexicalEmbedder)
     assert not isinstance(usual, LexicalEmbedder)
     assert chosen.name == usual.name
@@ -158,8 +158,8 @@ def test_settings_select_the_library_without_changing_the_model_name(bge_m3: Pat
 
 
 async def test_model_without_heads_is_rejected_naming_missing_files(tmp_path: Path) -> None:
-    folder = small_bge_m3(tmp_path / "no-heads", with_heads=False)
-    why = await refused(embedder_settings(folder))
+    folder = create_small_bge_m3(tmp_path / "no-heads", with_heads=False)
+    why = await get_refusal(build_embedder_settings(folder))
     assert "lacks sparse_linear.pt and colbert_linear.pt" in why
     assert "ASSAYER_EMBEDDER__LIBRARY=sentence-transformers" in why
 
@@ -170,13 +170,13 @@ async def test_mismatched_heads_and_missing_folder_are_rejected(bge_m3: Path, tm
     folder = tmp_path / "other-heads"
     shutil.copytree(bge_m3, folder)
     torch.save(torch.nn.Linear(5, 1).state_dict(), folder / "sparse_linear.pt")
-    assert "could not be loaded with FlagEmbedding" in await refused(embedder_settings(folder))
-    assert "does not exist" in await refused(embedder_settings(tmp_path / "none"))
+    assert "could not be loaded with FlagEmbedding" in await get_refusal(build_embedder_settings(folder))
+    assert "does not exist" in await get_refusal(build_embedder_settings(tmp_path / "none"))
 
 
 async def test_model_error_reaches_the_caller(bge_m3: Path) -> None:
     """FlagEmbedding's own `encode` takes every RuntimeError for too large a batch."""
-    with closing(BgeM3Embedder(embedder_settings(bge_m3))) as made:
+    with closing(BgeM3Embedder(build_embedder_settings(bge_m3))) as made:
         await made.embed(["x"], "query")
 
         def broken(*_: object, **__: object) -> None:
@@ -206,7 +206,7 @@ async def test_long_query_and_text_are_truncated_like_flag_embedding(
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
 async def test_pair_score_is_bit_identical_alone_and_in_batch(gemma: Path, precision: str) -> None:
-    with closing(LocalReranker(reranker_settings(gemma, precision=precision))) as reranker:
+    with closing(LocalReranker(build_reranker_settings(gemma, precision=precision))) as reranker:
         together = list(await reranker.score(SENTENCES[0], TEXTS))
         assert list(await reranker.score(SENTENCES[0], TEXTS[::-1])) == together[::-1]
         assert [(await reranker.score(SENTENCES[0], [text]))[0] for text in TEXTS[::7]] == together[::7]
@@ -215,17 +215,17 @@ async def test_pair_score_is_bit_identical_alone_and_in_batch(gemma: Path, preci
 async def test_half_precision_results_are_close_to_full_precision(
     gemma: Path, bge_m3: Path, reranker: LocalReranker, embedder: BgeM3Embedder
 ) -> None:
-    with closing(LocalReranker(reranker_settings(gemma, precision="bfloat16"))) as coarse:
+    with closing(LocalReranker(build_reranker_settings(gemma, precision="bfloat16"))) as coarse:
         scores = await coarse.score(SENTENCES[0], TEXTS[:20])
         assert scores == pytest.approx(await reranker.score(SENTENCES[0], TEXTS[:20]), abs=0.1)
         assert len(set(scores)) > 10
-    with closing(BgeM3Embedder(embedder_settings(bge_m3, precision="bfloat16"))) as rough:
+    with closing(BgeM3Embedder(build_embedder_settings(bge_m3, precision="bfloat16"))) as rough:
         near = (await rough.embed(TEXTS[:20], "passage") * await embedder.embed(TEXTS[:20], "passage")).sum(axis=1)
         assert near.min() > 0.99
 
 
 async def test_unsupported_language_model_is_rejected_with_reason(tmp_path: Path, gemma: Path) -> None:
-    why = await refused(reranker_settings(small_model(tmp_path / "cross-encoder")))
+    why = await get_refusal(build_reranker_settings(create_small_model(tmp_path / "cross-encoder")))
     assert "is not a language model" in why
     assert "contains XLMRobertaForSequenceClassification" in why
     assert "ASSAYER_RERANKER__LIBRARY=sentence-transformers" in why
@@ -233,7 +233,7 @@ async def test_unsupported_language_model_is_rejected_with_reason(tmp_path: Path
     shutil.copytree(gemma, layered)
     told = json.loads((layered / "config.json").read_text())
     (layered / "config.json").write_text(json.dumps({**told, "auto_map": {"AutoModelForCausalLM": "own.Code"}}))
-    assert "its own code" in await refused(reranker_settings(layered))
+    assert "its own code" in await get_refusal(build_reranker_settings(layered))
 
 
 async def test_model_with_logit_softcapping_is_rejected(tmp_path: Path, gemma: Path) -> None:
@@ -251,7 +251,7 @@ async def test_model_with_logit_softcapping_is_rejected(tmp_path: Path, gemma: P
     model: Any = Gemma2ForCausalLM(config)
     model.save_pretrained(tmp_path)
     tokenizer.save_pretrained(tmp_path)
-    assert "changes its logits after the last layer" in await refused(reranker_settings(tmp_path))
+    assert "changes its logits after the last layer" in await get_refusal(build_reranker_settings(tmp_path))
 
 
 def run_elsewhere(code: str) -> str:

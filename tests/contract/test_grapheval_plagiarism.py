@@ -29,7 +29,7 @@ REWORDED = (
 """Text of the first paper, reworded by hand."""
 
 
-def said(name: str, text: str, embedding_model: SentenceTransformerEmbedder) -> IdeaViewpoints:
+def build_viewpoints(name: str, text: str, embedding_model: SentenceTransformerEmbedder) -> IdeaViewpoints:
     texts = [viewpoint.text for viewpoint in split_viewpoints(text, 64)]
     return IdeaViewpoints(IdeaId(name), texts, asyncio.run(embedding_model.embed(texts, "passage")))
 
@@ -37,10 +37,13 @@ def said(name: str, text: str, embedding_model: SentenceTransformerEmbedder) -> 
 @pytest.fixture(scope="module")
 def papers(embedding_model: SentenceTransformerEmbedder) -> list[IdeaViewpoints]:
     records = [json.loads(line) for line in CORPUS.read_text("utf-8").splitlines()[:PAPERS]]
-    return [said(record["id"], f"{record['title']}\n\n{record['abstract']}", embedding_model) for record in records]
+    return [
+        build_viewpoints(record["id"], f"{record['title']}\n\n{record['abstract']}", embedding_model)
+        for record in records
+    ]
 
 
-def compared(idea: IdeaViewpoints, papers: list[IdeaViewpoints]) -> Resemblance | None:
+def find_resemblance(idea: IdeaViewpoints, papers: list[IdeaViewpoints]) -> Resemblance | None:
     index = FaissNeighbours(384)
     for paper in papers:
         index.add(paper.vectors)
@@ -53,7 +56,7 @@ def compared(idea: IdeaViewpoints, papers: list[IdeaViewpoints]) -> Resemblance 
 def test_reworded_paper_is_found_with_its_sentences_side_by_side(
     papers: list[IdeaViewpoints], embedding_model: SentenceTransformerEmbedder
 ) -> None:
-    found = compared(said("reworded", REWORDED, embedding_model), papers)
+    found = find_resemblance(build_viewpoints("reworded", REWORDED, embedding_model), papers)
     assert found is not None
     assert (found.kind, found.closest) == ("copy", papers[0].idea)
     assert all(pair.text != pair.other_text and pair.other_text in papers[0].texts for pair in found.pairs)
@@ -66,7 +69,7 @@ def test_papers_of_neighbouring_topics_do_not_resemble_each_other(papers: list[I
 def test_proposal_handed_in_twice_is_found_in_its_batch(
     papers: list[IdeaViewpoints], embedding_model: SentenceTransformerEmbedder
 ) -> None:
-    batch = [*papers, said("again", " ".join(papers[3].texts), embedding_model)]
+    batch = [*papers, build_viewpoints("again", " ".join(papers[3].texts), embedding_model)]
     found = {
         resemblance.idea: resemblance.closest
         for resemblance in find_resemblances_within_batch(batch, FaissNeighbours(384), MINILM_LIMITS)

@@ -33,7 +33,7 @@ PDFS = [build_paper_pdf(entry, LIBRARY.list_references(entry)) for entry in LIBR
 
 
 @pytest.fixture(params=CLIENTS)
-def quick(world: OutsideWorld, request: pytest.FixtureRequest) -> GrobidSettings:
+def quick_settings(world: OutsideWorld, request: pytest.FixtureRequest) -> GrobidSettings:
     """Settings for each client."""
     return GrobidSettings(
         urls=tuple(world.url(name.replace("_", "-")) for name in NAMES),
@@ -46,36 +46,36 @@ def quick(world: OutsideWorld, request: pytest.FixtureRequest) -> GrobidSettings
 
 
 @pytest.fixture
-async def pool(quick: GrobidSettings) -> AsyncIterator[GrobidPool]:
-    async with GrobidPool(quick) as opened:
+async def pool(quick_settings: GrobidSettings) -> AsyncIterator[GrobidPool]:
+    async with GrobidPool(quick_settings) as opened:
         yield opened
 
 
-def threads() -> list[threading.Thread]:
+def list_threads() -> list[threading.Thread]:
     """Return the threads of the client."""
     return [item for item in threading.enumerate() if item.name == "grobid-client-python"]
 
 
-async def until_no_thread_is_left() -> None:
+async def wait_for_threads() -> None:
     """Well before the servers here would answer."""
 
     async def left() -> list[threading.Thread]:
-        return threads()
+        return list_threads()
 
     await wait_until_async(left, lambda those: not those, seconds=15)
 
 
-def with_(settings: GrobidSettings, **changes: float) -> GrobidSettings:
+def change_settings(settings: GrobidSettings, **changes: float) -> GrobidSettings:
     return settings.model_copy(update=changes)
 
 
-async def titles(pool: GrobidPool, pdfs: list[bytes]) -> list[str]:
+async def read_titles(pool: GrobidPool, pdfs: list[bytes]) -> list[str]:
     teis = await asyncio.gather(*(pool.parse(pdf, "paper", 120.0) for pdf in pdfs))
     return [parse_tei(tei).title for tei in teis]
 
 
 async def test_documents_are_distributed_and_returned_in_order(world: OutsideWorld, pool: GrobidPool) -> None:
-    assert await titles(pool, PDFS) == TITLES
+    assert await read_titles(pool, PDFS) == TITLES
     stats = [world.read_stats(name) for name in NAMES]
     assert sum(stat.by_status["200"] for stat in stats) == len(PDFS)
     assert all(stat.requests >= 4 for stat in stats)  # at the start all slots of all servers are free
@@ -84,7 +84,7 @@ async def test_documents_are_distributed_and_returned_in_order(world: OutsideWor
 async def test_busy_503_responses_are_waited_out(world: OutsideWorld, pool: GrobidPool) -> None:
     for name in NAMES:
         world.configure(name, busy_rate=0.5)
-    assert await titles(pool, PDFS) == TITLES
+    assert await read_titles(pool, PDFS) == TITLES
     assert sum(world.read_stats(name).by_status.get("503", 0) for name in NAMES) > 10
 
 
@@ -94,7 +94,7 @@ async def test_documents_survive_dying_server_and_it_is_used_after_recovery(
     for name in NAMES:
         world.configure(name, parse_mean=0.1)
     world.configure("grobid_2", parse_mean=60.0)  # so that it is at work when it dies
-    work = asyncio.create_task(titles(pool, PDFS))
+    work = asyncio.create_task(read_titles(pool, PDFS))
     await wait_until_async(lambda: asyncio.to_thread(world.read_stats, "grobid_2"), lambda stats: stats.in_flight > 0)
     world.configure("grobid_2", dead=True)
     assert await work == TITLES
@@ -102,12 +102,12 @@ async def test_documents_survive_dying_server_and_it_is_used_after_recovery(
     world.configure("grobid_2", dead=False, parse_mean=0.1)
     world.reset()
     while not world.read_stats("grobid_2").by_operation.get("process_fulltext_document"):
-        assert await titles(pool, PDFS[:12]) == TITLES[:12]
+        assert await read_titles(pool, PDFS[:12]) == TITLES[:12]
 
 
 async def test_server_responses_and_outages_are_counted_in_metrics(world: OutsideWorld, pool: GrobidPool) -> None:
     world.configure("grobid_1", dead=True)
-    await titles(pool, PDFS[:12])
+    await read_titles(pool, PDFS[:12])
     url = {name: world.url(name.replace("_", "-")) for name in NAMES}
     assert REGISTRY.get_sample_value("assayer_grobid_up", {"server": url["grobid_1"]}) == 0
     assert REGISTRY.get_sample_value("assayer_grobid_up", {"server": url["grobid_2"]}) == 1
@@ -120,26 +120,28 @@ async def test_server_responses_and_outages_are_counted_in_metrics(world: Outsid
 
 async def test_hung_server_is_abandoned_after_a_health_check(world: OutsideWorld, pool: GrobidPool) -> None:
     world.configure("grobid_1", hung=True)
-    assert await titles(pool, PDFS[:12]) == TITLES[:12]
-    await until_no_thread_is_left()
+    assert await read_titles(pool, PDFS[:12]) == TITLES[:12]
+    await wait_for_threads()
     world.configure("grobid_1", hung=False)
 
 
-async def test_slow_but_healthy_server_keeps_its_document(world: OutsideWorld, quick: GrobidSettings) -> None:
+async def test_slow_but_healthy_server_keeps_its_document(world: OutsideWorld, quick_settings: GrobidSettings) -> None:
     for name in NAMES:
         world.configure(name, parse_mean=1.0)
-    async with GrobidPool(with_(quick, look_seconds=0.1, alive_seconds=30.0)) as patient:
-        assert await titles(patient, PDFS[:1]) == TITLES[:1]
+    async with GrobidPool(change_settings(quick_settings, look_seconds=0.1, alive_seconds=30.0)) as patient:
+        assert await read_titles(patient, PDFS[:1]) == TITLES[:1]
     stats = [world.read_stats(name).by_operation for name in NAMES]
     assert sum(stat.get("process_fulltext_document", 0) for stat in stats) == 1
     assert sum(stat.get("isalive", 0) for stat in stats) >= 1
 
 
-async def test_documents_survive_intermittent_engine_failures(world: OutsideWorld, quick: GrobidSettings) -> None:
+async def test_documents_survive_intermittent_engine_failures(
+    world: OutsideWorld, quick_settings: GrobidSettings
+) -> None:
     for name in NAMES:
         world.configure(name, fault_rate=0.2)
-    async with GrobidPool(with_(quick, attempts=20)) as patient:
-        assert await titles(patient, PDFS) == TITLES
+    async with GrobidPool(change_settings(quick_settings, attempts=20)) as patient:
+        assert await read_titles(patient, PDFS) == TITLES
 
 
 @pytest.mark.parametrize(
@@ -161,15 +163,15 @@ async def test_faulty_document_raises_a_typed_failure_and_servers_remain_usable(
     assert refused.value.cause == cause
     for name in NAMES:
         world.configure(name, **GrobidKnobs().model_dump())
-    assert await titles(pool, PDFS[:3]) == TITLES[:3]
+    assert await read_titles(pool, PDFS[:3]) == TITLES[:3]
 
 
 async def test_total_outage_is_reported_and_recovered_servers_are_used(
-    world: OutsideWorld, quick: GrobidSettings
+    world: OutsideWorld, quick_settings: GrobidSettings
 ) -> None:
     for name in NAMES:
         world.configure(name, dead=True)
-    async with GrobidPool(with_(quick, outage_seconds=0.3, attempts=10)) as pool:
+    async with GrobidPool(change_settings(quick_settings, outage_seconds=0.3, attempts=10)) as pool:
         assert await pool.version() is None
         assert not any((await pool.alive()).values())
         outcomes = await asyncio.gather(*(pool.parse(pdf, "paper", 60.0) for pdf in PDFS[:20]), return_exceptions=True)
@@ -177,20 +179,22 @@ async def test_total_outage_is_reported_and_recovered_servers_are_used(
         for name in NAMES:
             world.configure(name, dead=False)
         await wait_until_async(pool.version)
-        assert await titles(pool, PDFS[:12]) == TITLES[:12]
+        assert await read_titles(pool, PDFS[:12]) == TITLES[:12]
         assert await pool.version() == "0.9.1"
 
 
-async def test_document_past_its_deadline_releases_its_slot(world: OutsideWorld, quick: GrobidSettings) -> None:
+async def test_document_past_its_deadline_releases_its_slot(
+    world: OutsideWorld, quick_settings: GrobidSettings
+) -> None:
     for name in NAMES:
         world.configure(name, parse_mean=30.0)
-    async with GrobidPool(with_(quick, slots=1)) as pool:
+    async with GrobidPool(change_settings(quick_settings, slots=1)) as pool:
         late = [pool.parse(pdf, "paper", 0.5) for pdf in PDFS[:9]]
         outcomes = await asyncio.gather(*late, return_exceptions=True)
         assert all(isinstance(outcome, ParserUnavailable) for outcome in outcomes)
         for name in NAMES:
             world.configure(name, parse_mean=0.0)
-        assert await titles(pool, PDFS[:9]) == TITLES[:9]
+        assert await read_titles(pool, PDFS[:9]) == TITLES[:9]
 
 
 async def test_cancelled_documents_give_their_slots_back(world: OutsideWorld, pool: GrobidPool) -> None:
@@ -198,17 +202,17 @@ async def test_cancelled_documents_give_their_slots_back(world: OutsideWorld, po
         world.configure(name, parse_mean=30.0)
     tasks = [asyncio.create_task(pool.parse(pdf, "paper", 120.0)) for pdf in PDFS[:30]]
 
-    def in_flight() -> int:
+    def count_in_flight() -> int:
         return sum(world.read_stats(name).in_flight for name in NAMES)
 
-    await wait_until_async(lambda: asyncio.to_thread(in_flight), lambda number: number >= 12)
+    await wait_until_async(lambda: asyncio.to_thread(count_in_flight), lambda number: number >= 12)
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
-    await until_no_thread_is_left()
+    await wait_for_threads()
     for name in NAMES:
         world.configure(name, parse_mean=0.0)
-    assert await titles(pool, PDFS) == TITLES
+    assert await read_titles(pool, PDFS) == TITLES
 
 
 async def test_both_clients_send_the_same_form() -> None:

@@ -12,7 +12,7 @@ from cluster.corpora.shared_pacing import SERVICE_ADDRESSES, open_shared_pacer
 from cluster.settings import Settings
 from cluster.settings_loading import load_settings
 from orchestrator.store import Database, DatabaseSettings, PgSharedState
-from tests.contract.scripted_service import answer, serving
+from tests.contract.scripted_service import answer, run_script
 from workers.fetching.resumable_downloads import ResumableDownloader
 from workers.fetching.settings import FetchingSettings, TransferSettings
 from workers.outbound.source_pace import Pace, PaceLimits, Pacer, Wait
@@ -22,18 +22,18 @@ from workers.outbound.source_settings import SemanticScholarSettings
 KEY = SecretStr("sk-s2")
 
 
-def _settings(home: Path, url: str | None, spacing: float = 60.0) -> Settings:
+def _build_settings(home: Path, url: str | None, spacing: float = 60.0) -> Settings:
     database = DatabaseSettings(url=SecretStr(url), connect_seconds=1.0) if url else DatabaseSettings()
     return Settings(home=home, database=database, s2=SemanticScholarSettings(api_key=KEY, spacing_seconds=spacing))
 
 
-def _service(database: Database, settings: Settings) -> Pacer:
+def _create_service_pacer(database: Database, settings: Settings) -> Pacer:
     """Return a pacer like that of the service's gateway."""
     address = SourceAddress("semantic_scholar", settings.s2, "https://api.semanticscholar.org")
     return Pacer(PgSharedState(database), address.pace_key, PaceLimits(settings.s2.spacing_seconds, 1, 60.0))
 
 
-async def _waits(pacer: Pacer) -> Wait:
+async def _get_wait(pacer: Pacer) -> Wait:
     """Return the wait reported to a caller that requests a turn and does not wait for it."""
     told: asyncio.Future[Wait] = asyncio.get_running_loop().create_future()
 
@@ -57,33 +57,33 @@ async def _waits(pacer: Pacer) -> Wait:
 async def test_service_waits_during_a_harvest_request_and_its_spacing(
     tmp_path: Path, database: Database, database_url: str
 ) -> None:
-    settings = _settings(tmp_path, database_url)
-    service = _service(database, settings)
+    settings = _build_settings(tmp_path, database_url)
+    service = _create_service_pacer(database, settings)
     async with open_shared_pacer(settings, "semantic_scholar") as pacer:
         assert pacer is not None
         async with pacer.take_turn():
-            await _waits(service)
-    assert 50.0 < (await _waits(service)).opening <= 60.0
+            await _get_wait(service)
+    assert 50.0 < (await _get_wait(service)).opening <= 60.0
     await service.aclose()
 
 
 async def test_harvest_waits_for_the_spacing_after_a_request_of_the_service(
     tmp_path: Path, database: Database, database_url: str
 ) -> None:
-    settings = _settings(tmp_path, database_url)
-    service = _service(database, settings)
+    settings = _build_settings(tmp_path, database_url)
+    service = _create_service_pacer(database, settings)
     async with service.take_turn():
         pass
     await service.aclose()
     async with open_shared_pacer(settings, "semantic_scholar") as pacer:
         assert pacer is not None
-        assert 50.0 < (await _waits(pacer)).opening <= 60.0
+        assert 50.0 < (await _get_wait(pacer)).opening <= 60.0
 
 
 async def test_each_download_waits_for_a_rate_limit_slot(tmp_path: Path, database: Database, database_url: str) -> None:
-    settings = _settings(tmp_path, database_url, spacing=0.0)
+    settings = _build_settings(tmp_path, database_url, spacing=0.0)
     fetching = FetchingSettings(allow=("127.0.0.0/8",))
-    with serving([answer([]), answer([])]) as services:
+    with run_script([answer([]), answer([])]) as services:
         async with (
             open_shared_pacer(settings, "semantic_scholar") as pacer,
             ResumableDownloader(fetching, TransferSettings(), SystemClock(), pace=pacer) as transfers,
@@ -95,7 +95,7 @@ async def test_each_download_waits_for_a_rate_limit_slot(tmp_path: Path, databas
 
 
 async def test_harvest_without_database_runs_without_shared_pacer(tmp_path: Path) -> None:
-    async with open_shared_pacer(_settings(tmp_path, None), "arxiv") as pacer:
+    async with open_shared_pacer(_build_settings(tmp_path, None), "arxiv") as pacer:
         assert pacer is None
 
 
@@ -105,7 +105,7 @@ async def test_unusable_database_is_logged_and_harvest_paces_itself(
 ) -> None:
     url = empty_database_url if lacking == "tables" else "postgresql://nobody@127.0.0.1:9/none"
     with caplog.at_level(logging.WARNING):
-        async with open_shared_pacer(_settings(tmp_path, url), "arxiv") as pacer:
+        async with open_shared_pacer(_build_settings(tmp_path, url), "arxiv") as pacer:
             assert pacer is None
     assert "does not share rate limits with the service" in caplog.text
 

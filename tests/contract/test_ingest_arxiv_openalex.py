@@ -13,24 +13,24 @@ from index.ingest.pipeline import IngestSummary
 from simulator.datasets.editions import Edition
 from simulator.datasets.process import SimulatedDatasets
 from simulator.datasets.server import FAULTS
-from tests.contract.ingested import FIRST, SECOND, deletions, ignore, read, settings, upserts
+from tests.contract.ingested import FIRST, SECOND, build_settings, ignore, read, read_deletions, read_upserts
 
 SEPTEMBER, NOVEMBER = dt.date(2026, 9, 1), dt.date(2026, 11, 20)
 
 
 @pytest.fixture(scope="module")
-def faulty() -> Iterator[SimulatedDatasets]:
+def faulty_services() -> Iterator[SimulatedDatasets]:
     with SimulatedDatasets(faults=FAULTS) as running:
         yield running
 
 
 @pytest.fixture
-def services(faulty: SimulatedDatasets) -> SimulatedDatasets:
-    faulty.reset()
-    return faulty
+def services(faulty_services: SimulatedDatasets) -> SimulatedDatasets:
+    faulty_services.reset()
+    return faulty_services
 
 
-def _arxiv_must(edition: Edition) -> dict[str, tuple[str, str, bool]]:
+def _build_expected_arxiv_records(edition: Edition) -> dict[str, tuple[str, str, bool]]:
     return {
         f"arxiv:{held.entry.arxiv}": (
             held.entry.record.title,
@@ -42,7 +42,7 @@ def _arxiv_must(edition: Edition) -> dict[str, tuple[str, str, bool]]:
     }
 
 
-def _openalex_must(edition: Edition) -> dict[str, tuple[str, set[str] | None]]:
+def _build_expected_openalex_records(edition: Edition) -> dict[str, tuple[str, set[str] | None]]:
     return {
         f"openalex:{held.entry.openalex}": (
             held.abstract,
@@ -53,11 +53,11 @@ def _openalex_must(edition: Edition) -> dict[str, tuple[str, set[str] | None]]:
     }
 
 
-def _arxiv(folder: Path) -> dict[str, tuple[str, str, bool]]:
+def _read_arxiv_records(folder: Path) -> dict[str, tuple[str, str, bool]]:
     return {record.id: (record.title, record.abstract, record.retracted) for record, _ in read(folder)}
 
 
-def _openalex(folder: Path) -> dict[str, tuple[str, set[str] | None]]:
+def _read_openalex_records(folder: Path) -> dict[str, tuple[str, set[str] | None]]:
     return {
         record.id: (record.abstract, None if record.references is None else set(record.references))
         for record, _ in read(folder)
@@ -67,20 +67,22 @@ def _openalex(folder: Path) -> dict[str, tuple[str, set[str] | None]]:
 async def _harvest(
     folder: Path, services: SimulatedDatasets, since: dt.date | None, until: dt.date | None = None
 ) -> IngestSummary:
-    return await ingest_arxiv(str(folder), since, until, "", settings(services), ignore)
+    return await ingest_arxiv(str(folder), since, until, "", build_settings(services), ignore)
 
 
 async def test_next_harvest_resumes_after_the_last_and_lists_deletions(
     services: SimulatedDatasets, tmp_path: Path
 ) -> None:
     await _harvest(tmp_path, services, SEPTEMBER, dt.date(2026, 10, 31))
-    assert _arxiv(tmp_path / "records") == _arxiv_must(FIRST)
+    assert _read_arxiv_records(tmp_path / "records") == _build_expected_arxiv_records(FIRST)
     services.change_edition(2)
     await _harvest(tmp_path, services, None, NOVEMBER)
-    before, after = _arxiv_must(FIRST), _arxiv_must(SECOND)
-    assert _arxiv(tmp_path / "records") == after
-    assert _arxiv(tmp_path / "upserts") == {item: told for item, told in after.items() if before.get(item) != told}
-    assert deletions(tmp_path) == before.keys() - after.keys()
+    before, after = _build_expected_arxiv_records(FIRST), _build_expected_arxiv_records(SECOND)
+    assert _read_arxiv_records(tmp_path / "records") == after
+    assert _read_arxiv_records(tmp_path / "upserts") == {
+        item: told for item, told in after.items() if before.get(item) != told
+    }
+    assert read_deletions(tmp_path) == before.keys() - after.keys()
 
 
 @pytest.mark.slow
@@ -92,19 +94,19 @@ async def test_backward_harvest_leaving_a_gap_is_rejected(services: SimulatedDat
         await _harvest(tmp_path, services, SEPTEMBER, dt.date(2026, 9, 10))
     assert read(tmp_path / "records") == before
     await _harvest(tmp_path, services, SEPTEMBER, dt.date(2026, 9, 30))
-    assert _arxiv(tmp_path / "records") == _arxiv_must(FIRST)
+    assert _read_arxiv_records(tmp_path / "records") == _build_expected_arxiv_records(FIRST)
 
 
 async def test_interrupted_first_harvest_is_resumed(services: SimulatedDatasets, tmp_path: Path) -> None:
     with pytest.raises(SourceRefused):
-        await ingest_arxiv(str(tmp_path), SEPTEMBER, NOVEMBER, "", settings(services, answer_bytes=10), ignore)
+        await ingest_arxiv(str(tmp_path), SEPTEMBER, NOVEMBER, "", build_settings(services, answer_bytes=10), ignore)
     await _harvest(tmp_path, services, SEPTEMBER, dt.date(2026, 10, 31))
-    assert _arxiv(tmp_path / "records") == _arxiv_must(FIRST)
+    assert _read_arxiv_records(tmp_path / "records") == _build_expected_arxiv_records(FIRST)
 
 
 async def test_folder_keeps_its_original_arxiv_set(services: SimulatedDatasets, tmp_path: Path) -> None:
     async def harvest(subjects: str | None) -> IngestSummary:
-        return await ingest_arxiv(str(tmp_path), SEPTEMBER, NOVEMBER, subjects, settings(services), ignore)
+        return await ingest_arxiv(str(tmp_path), SEPTEMBER, NOVEMBER, subjects, build_settings(services), ignore)
 
     await harvest("cs")
     assert (await harvest(None)).taken == 0
@@ -115,41 +117,47 @@ async def test_folder_keeps_its_original_arxiv_set(services: SimulatedDatasets, 
 
 async def test_next_snapshot_yields_changes_and_deletions(services: SimulatedDatasets, tmp_path: Path) -> None:
     manifest = f"{services.base_url}/openalex/works/manifest.json"
-    await ingest_openalex(str(tmp_path), manifest, [], settings(services), ignore)
-    assert _openalex(tmp_path / "records") == _openalex_must(FIRST)
+    await ingest_openalex(str(tmp_path), manifest, [], build_settings(services), ignore)
+    assert _read_openalex_records(tmp_path / "records") == _build_expected_openalex_records(FIRST)
     services.change_edition(2)
-    await ingest_openalex(str(tmp_path), manifest, [], settings(services), ignore)
-    before, after = _openalex_must(FIRST), _openalex_must(SECOND)
-    assert _openalex(tmp_path / "records") == after
-    assert {record.id for record, _ in upserts(tmp_path)} == {
+    await ingest_openalex(str(tmp_path), manifest, [], build_settings(services), ignore)
+    before, after = _build_expected_openalex_records(FIRST), _build_expected_openalex_records(SECOND)
+    assert _read_openalex_records(tmp_path / "records") == after
+    assert {record.id for record, _ in read_upserts(tmp_path)} == {
         item for item, told in after.items() if before.get(item) != told
     }
-    assert deletions(tmp_path) == before.keys() - after.keys()
+    assert read_deletions(tmp_path) == before.keys() - after.keys()
 
 
 async def test_works_merged_in_an_older_snapshot_are_removed(services: SimulatedDatasets, tmp_path: Path) -> None:
-    gone = next(iter(_openalex_must(FIRST)))
+    gone = next(iter(_build_expected_openalex_records(FIRST)))
     merged = tmp_path / "merged.csv.gz"
     merged.write_bytes(gzip.compress(f"merge_date,id,merge_into_id\n2026-01-01,{gone.split(':')[1]},W1\n".encode()))
     manifest = f"{services.base_url}/openalex/works/manifest.json"
-    await ingest_openalex(str(tmp_path / "to"), manifest, [str(merged)], settings(services), ignore)
-    assert _openalex(tmp_path / "to" / "records").keys() == _openalex_must(FIRST).keys() - {gone}
+    await ingest_openalex(str(tmp_path / "to"), manifest, [str(merged)], build_settings(services), ignore)
+    assert _read_openalex_records(tmp_path / "to" / "records").keys() == _build_expected_openalex_records(
+        FIRST
+    ).keys() - {gone}
     merged.unlink()
-    await ingest_openalex(str(tmp_path / "to"), None, [], settings(services), ignore)
-    assert _openalex(tmp_path / "to" / "records").keys() == _openalex_must(FIRST).keys() - {gone}, "nor come they back"
+    await ingest_openalex(str(tmp_path / "to"), None, [], build_settings(services), ignore)
+    assert _read_openalex_records(tmp_path / "to" / "records").keys() == _build_expected_openalex_records(
+        FIRST
+    ).keys() - {gone}, "nor come they back"
 
 
 @pytest.mark.slow
 async def test_truncated_list_of_merged_ids_is_applied_and_reported(
     services: SimulatedDatasets, tmp_path: Path
 ) -> None:
-    gone = next(iter(_openalex_must(FIRST)))
+    gone = next(iter(_build_expected_openalex_records(FIRST)))
     others = "".join(f"2026-01-01,W{10**9 + number * 7919},W1\n" for number in range(20_000))
     whole = gzip.compress(f"merge_date,id,merge_into_id\n2026-01-01,{gone.split(':')[1]},W1\n{others}".encode())
     (merged := tmp_path / "merged.csv.gz").write_bytes(whole[: len(whole) // 2])
     manifest = f"{services.base_url}/openalex/works/manifest.json"
-    summary = await ingest_openalex(str(tmp_path / "to"), manifest, [str(merged)], settings(services), ignore)
-    assert _openalex(tmp_path / "to" / "records").keys() == _openalex_must(FIRST).keys() - {gone}
+    summary = await ingest_openalex(str(tmp_path / "to"), manifest, [str(merged)], build_settings(services), ignore)
+    assert _read_openalex_records(tmp_path / "to" / "records").keys() == _build_expected_openalex_records(
+        FIRST
+    ).keys() - {gone}
     assert "the compressed file is damaged or cut off here" in {item.reason for item in summary.rejected}
 
 
@@ -160,4 +168,4 @@ async def test_manifest_naming_files_other_than_works_is_rejected(
     manifest = tmp_path / "manifest.json"
     manifest.write_text(f'{{"files": [{{"url": "{url}", "meta": {{"content_length": 1}}}}]}}')
     with pytest.raises(SourceMalformed, match="do not contain works"):
-        await ingest_openalex(str(tmp_path / "to"), str(manifest), [], settings(services), ignore)
+        await ingest_openalex(str(tmp_path / "to"), str(manifest), [], build_settings(services), ignore)

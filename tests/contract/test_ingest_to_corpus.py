@@ -10,7 +10,7 @@ from cluster.settings import Settings
 from index import Corpus, build_corpus, read_delta, update_corpus
 from simulator.datasets.editions import Edition
 from simulator.datasets.process import SimulatedDatasets
-from tests.contract.ingested import FIRST, SECOND, ignore, settings
+from tests.contract.ingested import FIRST, SECOND, build_settings, ignore
 from workers.embedding.hashing_embedder import HashingEmbedder
 from workers.embedding.settings import EmbedderSettings
 
@@ -18,13 +18,13 @@ DATASETS = ("papers", "abstracts", "citations", "s2orc", "embeddings-specter_v2"
 EMBEDDER = HashingEmbedder(dimensions=16)
 
 
-def _settings(services: SimulatedDatasets) -> Settings:
+def _build_corpus_settings(services: SimulatedDatasets) -> Settings:
     """The release's vectors pass for those of the corpus's model."""
-    wanted = settings(services)
+    wanted = build_settings(services)
     return wanted.model_copy(update={"ingest": wanted.ingest.model_copy(update={"vector_model": EMBEDDER.name})})
 
 
-async def _abstracts(directory: Path) -> dict[PaperId, str]:
+async def _read_abstracts(directory: Path) -> dict[PaperId, str]:
     """Return the abstract of every paper of both editions that is in the corpus."""
     names = {f"CorpusId:{held.entry.corpus_id}" for item in (FIRST, SECOND) for held in item.papers.values()}
     found = await Corpus.open(directory, EMBEDDER).papers([PaperId(name) for name in sorted(names)], OPEN)
@@ -39,17 +39,17 @@ async def test_a_release_becomes_a_corpus_and_its_diff_the_next_version(
     services: SimulatedDatasets, tmp_path: Path
 ) -> None:
     folder, directory = tmp_path / "ingest", tmp_path / "corpus"
-    await ingest_s2_release(str(folder), "latest", DATASETS, _settings(services), ignore)
+    await ingest_s2_release(str(folder), "latest", DATASETS, _build_corpus_settings(services), ignore)
     built = await build_corpus([folder / "records"], directory, EMBEDDER)
-    assert await _abstracts(directory) == _must(FIRST)
+    assert await _read_abstracts(directory) == _must(FIRST)
     assert built.manifest.total("full_texts") > 0
     assert built.manifest.total("with_references") > 0
 
     services.change_edition(2)
-    await ingest_s2_release(str(folder), "latest", DATASETS, _settings(services), ignore)
+    await ingest_s2_release(str(folder), "latest", DATASETS, _build_corpus_settings(services), ignore)
     delta = read_delta([folder / "upserts"], folder / "deletions.txt", EMBEDDER)
     updated = await update_corpus(delta, directory, EMBEDDER)
-    assert await _abstracts(directory) == _must(SECOND)
+    assert await _read_abstracts(directory) == _must(SECOND)
     changes = updated.manifest.changes
     assert changes is not None
     assert (changes.new, changes.removed) == (
@@ -60,7 +60,7 @@ async def test_a_release_becomes_a_corpus_and_its_diff_the_next_version(
 
 async def test_published_vectors_belong_to_a_downloaded_specter2(services: SimulatedDatasets, tmp_path: Path) -> None:
     """Otherwise a corpus whose model is that folder refuses the records."""
-    wanted = settings(services).model_copy(update={"embedder": EmbedderSettings(model="/models/specter2")})
+    wanted = build_settings(services).model_copy(update={"embedder": EmbedderSettings(model="/models/specter2")})
     await ingest_s2_release(str(tmp_path / "ingest"), "latest", DATASETS, wanted, ignore)
     models = pq.read_table(tmp_path / "ingest" / "records", columns=["vector_model"])["vector_model"]
     assert set(models.drop_null().to_pylist()) == {"/models/specter2"}

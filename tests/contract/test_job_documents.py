@@ -15,7 +15,7 @@ from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.documents import PgDocuments
 from orchestrator.store.erasure import PgErasures
 from orchestrator.store.idempotency import IdempotencyRecord
-from tests.contract.store_jobs import ACME, PDF, Losing, Queue, document_job, stored_files, tenant
+from tests.contract.store_jobs import ACME, PDF, Losing, Queue, build_document_job, create_tenant, read_stored_files
 
 HOUR = dt.timedelta(hours=1)
 
@@ -32,7 +32,7 @@ class Broken(SubmittedDocuments):
 
 @pytest.fixture
 async def queue(database: Database, documents: PgDocuments) -> Queue:
-    await tenant(database)
+    await create_tenant(database)
     return Queue(database, documents=documents)
 
 
@@ -44,11 +44,11 @@ def documents(database: Database, tmp_path: Path) -> PgDocuments:
 async def test_document_is_stored_in_a_file_and_not_in_the_row(
     queue: Queue, documents: PgDocuments, tmp_path: Path
 ) -> None:
-    await queue.add(document_job("a"), document_job("b", document=b"another"))
+    await queue.add(build_document_job("a"), build_document_job("b", document=b"another"))
 
-    leases = {lease.job: lease for lease in await queue.lease(2)}
+    leases = {lease.job: lease for lease in await queue.acquire_leases(2)}
 
-    assert stored_files(tmp_path) == [PDF, b"another"]
+    assert read_stored_files(tmp_path) == [PDF, b"another"]
     assert await queue.database.fetch("SELECT FROM jobs WHERE document IS NOT NULL") == []
     assert [lease.document for lease in leases.values()] == [None, None]
     file = leases[JobId("b")].document_file
@@ -59,27 +59,27 @@ async def test_document_is_stored_in_a_file_and_not_in_the_row(
 async def test_document_is_kept_while_its_job_waits_for_retry(
     queue: Queue, documents: PgDocuments, tmp_path: Path
 ) -> None:
-    await queue.add(document_job())
-    await queue.leases.give_back(await queue.one(), "It timed out.", attempt_failed=True, after_seconds=0)
+    await queue.add(build_document_job())
+    await queue.leases.give_back(await queue.acquire_lease(), "It timed out.", attempt_failed=True, after_seconds=0)
 
     assert await documents.delete_released() == 0
-    assert stored_files(tmp_path) == [PDF]
-    assert (await queue.one()).document_file is not None
+    assert read_stored_files(tmp_path) == [PDF]
+    assert (await queue.acquire_lease()).document_file is not None
 
 
 async def test_undeletable_file_is_recorded_and_deleted_later(
     queue: Queue, documents: PgDocuments, tmp_path: Path
 ) -> None:
-    await queue.add(document_job())
+    await queue.add(build_document_job())
     broken = PgDocuments(queue.database, Broken(str(tmp_path)))
     erasures = PgErasures(queue.database, PgAuditLog(queue.database))
 
     assert await Queue(queue.database, documents=broken).delete(JobId("a"))
 
-    assert stored_files(tmp_path) == [PDF]
+    assert read_stored_files(tmp_path) == [PDF]
     assert await erasures.find_remaining(ACME, ["a"]) == ["a"]
     assert await documents.delete_released() == 1
-    assert stored_files(tmp_path) == []
+    assert read_stored_files(tmp_path) == []
     assert await erasures.find_remaining(ACME, ["a"]) == []
 
 
@@ -89,17 +89,17 @@ async def test_rejected_submission_leaves_document_store_empty(
     await queue.tenants.update(ACME, TenantPlan(name="acme", max_queued=1))
 
     with pytest.raises(QueueFull):
-        await queue.add(document_job("a"), document_job("b"))
+        await queue.add(build_document_job("a"), build_document_job("b"))
 
     await documents.delete_released()
-    assert stored_files(tmp_path) == []
+    assert read_stored_files(tmp_path) == []
 
 
 async def test_failing_store_rejects_the_submission(queue: Queue, tmp_path: Path) -> None:
     broken = PgDocuments(queue.database, Broken(str(tmp_path)))
 
     with pytest.raises(StorageError, match="No space is left"):
-        await PgJobs(queue.database, documents=broken).add(ACME, [document_job()])
+        await PgJobs(queue.database, documents=broken).add(ACME, [build_document_job()])
 
     assert await queue.jobs.get(ACME, JobId("a")) is None
 
@@ -108,27 +108,27 @@ async def test_repeated_submission_keeps_a_single_file(queue: Queue, documents: 
     jobs = PgJobs(Losing(queue.database), documents=documents)
     record = IdempotencyRecord(key="k", request=b"1", status=202, body=b"{}", location="/a")
 
-    await jobs.add(ACME, [document_job("a")], record=record)
-    assert await jobs.add(ACME, [document_job("a")], record=record) is not None
+    await jobs.add(ACME, [build_document_job("a")], record=record)
+    assert await jobs.add(ACME, [build_document_job("a")], record=record) is not None
     await documents.delete_released()
 
-    assert stored_files(tmp_path) == [PDF]
-    file = (await queue.one()).document_file
+    assert read_stored_files(tmp_path) == [PDF]
+    file = (await queue.acquire_lease()).document_file
     assert file is not None
     assert await documents.read(file) == PDF
 
 
 async def test_file_of_a_crashed_submission_is_deleted(queue: Queue, documents: PgDocuments, tmp_path: Path) -> None:
     now = dt.datetime.now(dt.UTC)
-    await documents.write_documents([document_job("died")])
-    await queue.add(document_job("lives", document=b"another"))
+    await documents.write_documents([build_document_job("died")])
+    await queue.add(build_document_job("lives", document=b"another"))
 
     await documents.release_abandoned(now, 900)
     assert await documents.delete_released() == 0
     await documents.release_abandoned(now + HOUR, 900)
 
     assert await documents.delete_released() == 1
-    assert stored_files(tmp_path) == [b"another"]
+    assert read_stored_files(tmp_path) == [b"another"]
 
 
 def _begin_to_write(folder: Path, file: str, end: str) -> Path:
@@ -142,7 +142,7 @@ def _begin_to_write(folder: Path, file: str, end: str) -> Path:
 async def test_what_a_killed_write_left_is_deleted_with_its_file(
     queue: Queue, documents: PgDocuments, tmp_path: Path
 ) -> None:
-    (job,) = await documents.write_documents([document_job("died")])
+    (job,) = await documents.write_documents([build_document_job("died")])
     left, being_written = (_begin_to_write(tmp_path, str(job.document_file), end) for end in ("0a1b", "2c3d"))
     os.utime(left, (0, 0))
 

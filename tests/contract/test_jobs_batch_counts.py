@@ -7,19 +7,21 @@ import pytest
 
 from orchestrator.jobs.models import TERMINAL, BatchId, JobState, JobVerdict, Lease
 from orchestrator.jobs.submissions import NewBatch
-from tests.contract.store_jobs import ACME, DONE, Queue, job
+from tests.contract.store_jobs import ACME, DONE, Queue, build_job
 
 FIRST, SECOND = BatchId("ba_1"), BatchId("ba_2")
 
 
 async def add(queue: Queue, batch: BatchId, rows: int) -> None:
-    await queue.jobs.add(ACME, [job(row=row) for row in range(1, rows + 1)], NewBatch(id=batch, name="b", rows=rows))
+    await queue.jobs.add(
+        ACME, [build_job(row=row) for row in range(1, rows + 1)], NewBatch(id=batch, name="b", rows=rows)
+    )
 
 
 async def check(queue: Queue, batch: BatchId) -> dict[JobState, int]:
     """The counts, which agree with the jobs themselves."""
     rows = await queue.database.fetch("SELECT state, cost_usd, finished_at FROM jobs WHERE batch = $1", batch)
-    found = await queue.batch(batch)
+    found = await queue.get_batch(batch)
     counted = {state: sum(row["state"] == state for row in rows) for state in {row["state"] for row in rows}}
     assert found.counts == counted
     assert found.known_cost_usd == pytest.approx(sum(row["cost_usd"] or 0 for row in rows))
@@ -34,7 +36,7 @@ async def test_batch_counts_match_job_states_under_concurrency(queue: Queue) -> 
     await asyncio.gather(add(queue, FIRST, 40), add(queue, SECOND, 40))
 
     async def work(number: int) -> None:
-        for lease in await queue.lease(9, worker=f"w{number}"):
+        for lease in await queue.acquire_leases(9, worker=f"w{number}"):
             await queue.leases.renew([lease.token])
             await end(number, lease)
 
@@ -58,30 +60,30 @@ async def test_batch_counts_match_job_states_under_concurrency(queue: Queue) -> 
 
 async def test_batch_cost_is_unknown_if_any_job_cost_is_unknown(queue: Queue) -> None:
     await add(queue, FIRST, 2)
-    first, second = await queue.lease(2)
+    first, second = await queue.acquire_leases(2)
     await queue.leases.finish(first, JobVerdict(state="succeeded", cost_usd=0.5))
-    assert (await queue.batch(FIRST)).cost_usd == 0.5
+    assert (await queue.get_batch(FIRST)).cost_usd == 0.5
     await queue.leases.finish(second, JobVerdict(state="succeeded", cost_usd=0.25))
     # As of a model without a price.
     await queue.database.execute("UPDATE jobs SET cost_usd = NULL WHERE id = $1", second.job)
-    found = await queue.batch(FIRST)
+    found = await queue.get_batch(FIRST)
     assert (found.cost_usd, found.known_cost_usd) == (None, 0.5)
 
 
 async def test_deleted_job_is_excluded_from_counts(queue: Queue) -> None:
     await add(queue, FIRST, 3)
-    for lease in await queue.lease(2):
+    for lease in await queue.acquire_leases(2):
         await queue.leases.finish(lease, DONE)
         await queue.delete(lease.job)
 
     assert await check(queue, FIRST) == {"queued": 1}
-    found = await queue.batch(FIRST)
+    found = await queue.get_batch(FIRST)
     assert (found.erased, found.cost_usd, found.known_cost_usd) == (2, None, 0)
 
 
 async def test_finishing_a_job_does_not_wait_for_an_upload(queue: Queue, database_url: str) -> None:
     """The upload is thousands of rows in one transaction, here held open."""
-    await queue.jobs.add(ACME, [job(row=1)], NewBatch(id=FIRST, name="b", rows=1, open=True))
+    await queue.jobs.add(ACME, [build_job(row=1)], NewBatch(id=FIRST, name="b", rows=1, open=True))
     uploader = await asyncpg.connect(database_url)
     async with uploader.transaction():
         await uploader.execute("SELECT FROM batches WHERE id = $1 FOR NO KEY UPDATE", FIRST)
@@ -91,8 +93,8 @@ async def test_finishing_a_job_does_not_wait_for_an_upload(queue: Queue, databas
             ACME,
             FIRST,
         )
-        assert await queue.leases.finish(await queue.one(), DONE)
-        assert (await queue.batch(FIRST)).counts == {"succeeded": 1}
+        assert await queue.leases.finish(await queue.acquire_lease(), DONE)
+        assert (await queue.get_batch(FIRST)).counts == {"succeeded": 1}
     await uploader.close()
 
     assert await check(queue, FIRST) == {"succeeded": 1, "queued": 1}

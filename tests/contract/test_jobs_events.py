@@ -8,36 +8,36 @@ from orchestrator.store import (
     PgEvents,
     Subscription,
 )
-from tests.contract.store_jobs import ACME, DONE, Losing, Queue, job
+from tests.contract.store_jobs import ACME, DONE, Losing, Queue, build_job
 
 SECONDS = 20
-A = job("a").id
+A = build_job("a").id
 
 
-async def heard(notifications: Subscription) -> str | NotificationsMissed:
+async def read_next(notifications: Subscription) -> str | NotificationsMissed:
     """The next that is told, within a time that is long."""
     said = await notifications.next(SECONDS)
     assert said is not None
     return said
 
 
-async def connected(listener: NotificationListener) -> None:
+async def wait_until_connected(listener: NotificationListener) -> None:
     """Wait until the listener is connected.
 
     An early subscriber is notified that it may have missed something as soon as there is a connection."""
     async with listener.subscribe("assayer_jobs") as notifications:
-        await heard(notifications)
+        await read_next(notifications)
 
 
-async def drained(notifications: Subscription, last: str) -> list[str | NotificationsMissed]:
+async def read_until(notifications: Subscription, last: str) -> list[str | NotificationsMissed]:
     said: list[str | NotificationsMissed] = []
     while last not in said:
-        said.append(await heard(notifications))
+        said.append(await read_next(notifications))
     return said
 
 
 async def test_events_of_many_writers_are_numbered_without_gaps(queue: Queue) -> None:
-    await queue.add(job("a"))
+    await queue.add(build_job("a"))
     events = PgEvents(queue.database)
 
     numbers = await asyncio.gather(*(events.append(A, "progress", {"step": step}) for step in range(40)))
@@ -50,7 +50,7 @@ async def test_events_of_many_writers_are_numbered_without_gaps(queue: Queue) ->
 
 
 async def test_event_is_stored_once_after_lost_response(queue: Queue) -> None:
-    await queue.add(job("a"))
+    await queue.add(build_job("a"))
 
     assert await PgEvents(Losing(queue.database)).append(A, "progress", {}) == 2
 
@@ -58,9 +58,9 @@ async def test_event_is_stored_once_after_lost_response(queue: Queue) -> None:
 
 
 async def test_events_after_a_verdict_are_rejected(queue: Queue) -> None:
-    await queue.add(job("a"))
+    await queue.add(build_job("a"))
     events = PgEvents(queue.database)
-    await queue.leases.finish(await queue.one(), DONE)
+    await queue.leases.finish(await queue.acquire_lease(), DONE)
 
     assert await events.append(A, "progress", {"late": True}) is None
 
@@ -68,7 +68,7 @@ async def test_events_after_a_verdict_are_rejected(queue: Queue) -> None:
 
 
 async def test_nul_characters_in_event_text_are_replaced(queue: Queue) -> None:
-    await queue.add(job("a"))
+    await queue.add(build_job("a"))
     await PgEvents(queue.database).append(A, "progress", {"text": "a\0b"})
 
     (event,) = await PgEvents(queue.database).list_after(A, 1)
@@ -77,15 +77,15 @@ async def test_nul_characters_in_event_text_are_replaced(queue: Queue) -> None:
 
 async def test_listener_reports_job_changes(queue: Queue) -> None:
     async with NotificationListener(queue.database) as listener:
-        await connected(listener)
+        await wait_until_connected(listener)
         async with listener.subscribe("assayer_jobs") as jobs, listener.subscribe("assayer_events", only="b") as events:
-            await queue.add(job("a"), job("b"))
-            first, second = await queue.lease(2)
+            await queue.add(build_job("a"), build_job("b"))
+            first, second = await queue.acquire_leases(2)
             await queue.leases.finish(first, DONE)
             await queue.jobs.cancel(ACME, second.job)
 
-            said = await drained(jobs, "cancelled b")
-            of_b = [await heard(events), await heard(events)]
+            said = await read_until(jobs, "cancelled b")
+            of_b = [await read_next(events), await read_next(events)]
 
     assert said[-3:] == ["queued", "finished a", "cancelled b"]
     assert of_b == ["b", "b"]  # its lease and its end
@@ -93,19 +93,19 @@ async def test_listener_reports_job_changes(queue: Queue) -> None:
 
 async def test_filtered_listener_receives_only_its_payload(queue: Queue) -> None:
     async with NotificationListener(queue.database) as listener:
-        await connected(listener)
+        await wait_until_connected(listener)
         async with listener.subscribe("assayer_jobs", only="cancelled b") as notifications:
-            await queue.add(job("a"), job("b"))
+            await queue.add(build_job("a"), build_job("b"))
             await queue.jobs.cancel(ACME, A)
-            await queue.jobs.cancel(ACME, job("b").id)
+            await queue.jobs.cancel(ACME, build_job("b").id)
 
-            assert await heard(notifications) == "cancelled b"
+            assert await read_next(notifications) == "cancelled b"
             assert await notifications.next(0) is None
 
 
 async def test_next_returns_none_when_nothing_arrives(queue: Queue) -> None:
     async with NotificationListener(queue.database) as listener:
-        await connected(listener)
+        await wait_until_connected(listener)
         async with listener.subscribe("assayer_events", only="nothing") as notifications:
             assert await notifications.next(0.01) is None
 
@@ -122,13 +122,13 @@ async def test_slow_subscriber_is_notified_of_missed_notifications() -> None:
 
 async def test_lost_connection_is_reported_and_later_events_arrive(queue: Queue) -> None:
     async with NotificationListener(queue.database) as listener:
-        await connected(listener)
+        await wait_until_connected(listener)
         async with listener.subscribe("assayer_jobs") as notifications:
             await queue.database.execute(
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
                 "WHERE datname = current_database() AND pid <> pg_backend_pid() AND query LIKE 'LISTEN%'"
             )
-            assert isinstance(await heard(notifications), NotificationsMissed)
+            assert isinstance(await read_next(notifications), NotificationsMissed)
 
-            await queue.add(job("a"))
-            assert "queued" in await drained(notifications, "queued")
+            await queue.add(build_job("a"))
+            assert "queued" in await read_until(notifications, "queued")

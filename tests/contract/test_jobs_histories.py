@@ -15,7 +15,7 @@ from orchestrator.jobs.state_machine import (
 )
 from orchestrator.settings import QueueSettings
 from orchestrator.store import Database
-from tests.contract.store_jobs import ACME, Queue, job, tenant
+from tests.contract.store_jobs import ACME, Queue, build_job, create_tenant
 
 JOBS, STEPS = 12, 25
 MOST = AttemptLimits(failures=3, losses=4, outages=3)
@@ -28,13 +28,13 @@ class History:
     def __init__(self, queue: Queue, dice: random.Random, name: str) -> None:
         self.queue = queue
         self.dice = dice
-        self.job = job(name)
+        self.job = build_job(name)
         self.state: JobState = "queued"
         self.attempts = AttemptHistory()
         self.leases: list[Lease] = []
         self.expired: Lease | None = None
 
-    async def happen(self) -> None:
+    async def happen_randomly(self) -> None:
         """Let one random event happen, sometimes with a lease that is no longer valid."""
         old = bool(self.leases) and self.dice.random() < 0.2
         lease = self.dice.choice(self.leases) if old else self.leases[-1] if self.leases else None
@@ -53,7 +53,7 @@ class History:
             case "beat" if lease is not None:
                 assert await self.queue.leases.renew([lease.token]) == ({lease.token} if current else set())
 
-    def leased(self, lease: Lease) -> None:
+    def record_lease(self, lease: Lease) -> None:
         assert self.state == "queued"
         self.state = "running"
         self.leases.append(lease)
@@ -71,7 +71,7 @@ class History:
         cause: RetryCause = self.dice.choice(("failure", "outage"))
         state = await self.queue.leases.give_back(lease, cause, attempt_failed=cause == "failure", after_seconds=0)
         if current:
-            self._ended(cause, cause)
+            self._record_end(cause, cause)
             assert state == self.state
         else:
             assert state in {None, self.state}
@@ -82,14 +82,14 @@ class History:
         expired = await self.queue.leases.expire()
         assert expired == (self.state == "running")
         if expired:
-            self._ended("loss", "The process worker was lost while running this job.")
+            self._record_end("loss", "The process worker was lost while running this job.")
             self.expired = self.leases[-1]
 
-    def _ended(self, cause: RetryCause, why: str) -> None:
+    def _record_end(self, cause: RetryCause, why: str) -> None:
         self.attempts = self.attempts.add_attempt(cause, why)
         self.state = "failed" if self.attempts.has_exhausted(MOST) else "queued"
 
-    def agrees(self, stored: Job | None) -> None:
+    def check(self, stored: Job | None) -> None:
         assert stored is not None
         assert (stored.id, stored.state, stored.attempt) == (self.job.id, self.state, len(self.leases))
         if stored.problem is not None and stored.problem.type == "gave-up":
@@ -101,17 +101,17 @@ async def test_random_job_histories_match_the_state_machine(database: Database, 
     dice = random.Random(seed)  # noqa: S311 - a seed, so that what fails can be seen again
     settings = QueueSettings(max_failures=3, max_losses=4, max_outages=3, suspect_losses=100)
     queue = Queue(database, settings)
-    await tenant(database)
+    await create_tenant(database)
     histories = {name: History(queue, dice, name) for name in (f"j{number}" for number in range(JOBS))}
     await queue.add(*(history.job for history in histories.values()))
 
     for _ in range(STEPS):
-        for lease in await queue.lease(JOBS):
-            histories[lease.job].leased(lease)
+        for lease in await queue.acquire_leases(JOBS):
+            histories[lease.job].record_lease(lease)
         for history in histories.values():
-            await history.happen()
+            await history.happen_randomly()
 
     stored = await asyncio.gather(*(queue.jobs.get(ACME, history.job.id) for history in histories.values()))
     for history, row in zip(histories.values(), stored, strict=True):
-        history.agrees(row)
+        history.check(row)
     assert {history.state for history in histories.values()} >= {"succeeded", "failed"}

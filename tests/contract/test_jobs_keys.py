@@ -9,30 +9,30 @@ from orchestrator.access.api_keys import ApiKey, Caller, GeneratedKey, KeyPlan, 
 from orchestrator.access.audit_chain import ActBy
 from orchestrator.jobs.models import KeyId, TenantId
 from orchestrator.store import ApiKeySettings, Database, PgKeys, PgTenants
-from tests.contract.store_jobs import ACME, NOW, OPERATOR, OTHER, tenant
+from tests.contract.store_jobs import ACME, NOW, OPERATOR, OTHER, create_tenant
 
 READER = KeyPlan(name="reader", scopes=frozenset({"read", "submit"}))
 
 
 @pytest.fixture
 async def keys(database: Database) -> PgKeys:
-    await tenant(database)
-    await tenant(database, OTHER)
+    await create_tenant(database)
+    await create_tenant(database, OTHER)
     return PgKeys(database, ApiKeySettings(requests_per_minute=60, burst_seconds=3))
 
 
-def after(seconds: float) -> dt.datetime:
+def add_seconds(seconds: float) -> dt.datetime:
     return NOW + dt.timedelta(seconds=seconds)
 
 
-async def made(keys: PgKeys, plan: KeyPlan = READER) -> GeneratedKey:
+async def create_key(keys: PgKeys, plan: KeyPlan = READER) -> GeneratedKey:
     drawn = generate_key()
     assert isinstance(await keys.create(ACME, plan, drawn), ApiKey)
     return drawn
 
 
 async def test_key_authenticates_its_tenant_with_its_scopes(keys: PgKeys) -> None:
-    drawn = await made(keys)
+    drawn = await create_key(keys)
 
     caller = await keys.authenticate(drawn.secret, NOW)
 
@@ -48,9 +48,9 @@ async def test_invalid_key_is_rejected_as_unknown(keys: PgKeys, secret: str) -> 
 
 
 async def test_key_is_rejected_from_its_expiry_time(keys: PgKeys) -> None:
-    drawn = await made(keys, READER.model_copy(update={"expires_at": after(10)}))
+    drawn = await create_key(keys, READER.model_copy(update={"expires_at": add_seconds(10)}))
 
-    before, at_last = [await keys.authenticate(drawn.secret, after(seconds)) for seconds in (9.9, 10)]
+    before, at_last = [await keys.authenticate(drawn.secret, add_seconds(seconds)) for seconds in (9.9, 10)]
 
     assert isinstance(before, Caller)
     assert isinstance(at_last, KeyRejection)
@@ -58,15 +58,15 @@ async def test_key_is_rejected_from_its_expiry_time(keys: PgKeys) -> None:
 
 
 async def test_revoked_key_is_rejected_and_keeps_its_revocation_time(keys: PgKeys) -> None:
-    drawn = await made(keys)
+    drawn = await create_key(keys)
 
     first = await keys.revoke(ACME, drawn.id, ActBy(OPERATOR, NOW))
-    second = await keys.revoke(ACME, drawn.id, ActBy(OPERATOR, after(60)))
+    second = await keys.revoke(ACME, drawn.id, ActBy(OPERATOR, add_seconds(60)))
 
     assert first is not None
     assert first == second
     assert first.revoked_at == NOW
-    refused = await keys.authenticate(drawn.secret, after(1))
+    refused = await keys.authenticate(drawn.secret, add_seconds(1))
     assert isinstance(refused, KeyRejection)
     assert refused.reason == "revoked"
 
@@ -78,7 +78,7 @@ async def pass_time(database: Database, seconds: float) -> None:
 
 async def test_requests_over_rate_limit_are_rejected_until_retry_time(keys: PgKeys, database: Database) -> None:
     """The rate is one per second, with a burst of three."""
-    secret = (await made(keys)).secret
+    secret = (await create_key(keys)).secret
 
     told = [await keys.authenticate(secret, NOW) for _ in range(4)]
     await pass_time(database, 1)
@@ -96,15 +96,15 @@ async def test_requests_over_rate_limit_are_rejected_until_retry_time(keys: PgKe
 
 async def test_rate_limit_uses_the_database_clock(keys: PgKeys) -> None:
     """Replicas whose clocks differ by hours share one rate."""
-    secret = (await made(keys)).secret
+    secret = (await create_key(keys)).secret
 
-    told = [await keys.authenticate(secret, after(hours * 3_600)) for hours in (0, 1, -1, 2)]
+    told = [await keys.authenticate(secret, add_seconds(hours * 3_600)) for hours in (0, 1, -1, 2)]
 
     assert [type(item) for item in told] == [Caller, Caller, Caller, KeyRejection]
 
 
 async def test_concurrent_processes_share_a_single_rate_limit(keys: PgKeys) -> None:
-    secret = (await made(keys)).secret
+    secret = (await create_key(keys)).secret
 
     told = await asyncio.gather(*(keys.authenticate(secret, NOW) for _ in range(20)))
 
@@ -114,10 +114,10 @@ async def test_concurrent_processes_share_a_single_rate_limit(keys: PgKeys) -> N
 
 async def test_keys_of_a_tenant_share_its_rate_ceiling(database: Database) -> None:
     """Ten a minute, two at once; another tenant is not held up."""
-    await tenant(database)
-    await tenant(database, OTHER)
+    await create_tenant(database)
+    await create_tenant(database, OTHER)
     keys = PgKeys(database, ApiKeySettings(requests_per_minute_per_tenant=10, burst_seconds=12))
-    greedy = [await made(keys, READER.model_copy(update={"requests_per_minute": 1_000_000})) for _ in range(3)]
+    greedy = [await create_key(keys, READER.model_copy(update={"requests_per_minute": 1_000_000})) for _ in range(3)]
     honest = generate_key()
     await keys.create(OTHER, READER, honest)
 
@@ -134,7 +134,7 @@ async def test_keys_of_a_tenant_share_its_rate_ceiling(database: Database) -> No
 
 
 async def test_secret_key_is_absent_from_database_and_repr(keys: PgKeys, database: Database) -> None:
-    drawn = await made(keys)
+    drawn = await create_key(keys)
     random = drawn.secret.removeprefix(f"{drawn.id}_")
 
     rows = await database.fetch("SELECT api_keys::text AS row FROM api_keys")
@@ -146,7 +146,7 @@ async def test_secret_key_is_absent_from_database_and_repr(keys: PgKeys, databas
 
 
 async def test_keys_are_visible_only_to_their_tenant(keys: PgKeys) -> None:
-    drawn = await made(keys)
+    drawn = await create_key(keys)
 
     (listed,) = await keys.list(ACME)
 
@@ -170,7 +170,7 @@ async def test_creating_the_same_key_twice_stores_it_once(keys: PgKeys) -> None:
 
 
 async def test_key_of_a_deleted_tenant_is_unknown(keys: PgKeys, database: Database) -> None:
-    drawn = await made(keys)
+    drawn = await create_key(keys)
     await PgTenants(database).delete(ACME, ActBy(OPERATOR, NOW))
 
     assert await keys.authenticate(drawn.secret, NOW) == KeyRejection("unknown")

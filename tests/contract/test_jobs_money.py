@@ -9,8 +9,8 @@ from assayer.models import EvaluationId
 from orchestrator.jobs.models import JobId, JobVerdict, Lease
 from orchestrator.settings import QueueSettings
 from orchestrator.store import Database, PgAnswerCache
-from tests.contract.store_jobs import RICH, Queue, job, tenant
-from tests.contract.store_records import answered, call
+from tests.contract.store_jobs import RICH, Queue, build_job, create_tenant
+from tests.contract.store_records import build_answered_row, call
 
 JOBS, STEPS, LIMIT, MONTH = 8, 20, 2.0, 7.0
 _LEDGER = "SELECT coalesce(sum(ledger.cost_usd), 0) AS usd FROM ledger JOIN runs USING (run_id) WHERE job = $1"
@@ -30,13 +30,13 @@ class Payer:
 
     async def work(self, lease: Lease) -> None:
         assert lease.max_usd is not None
-        assert lease.paid_usd == pytest.approx(await self.paid(lease.job))
+        assert lease.paid_usd == pytest.approx(await self.get_paid_usd(lease.job))
         run = EvaluationId(f"ev_{lease.job}_{self.dice.randint(1, 2)}")
         assert await self.queue.leases.record_run(lease, run, {"run": run})
         await self.pay(run, self.dice.choice((0, 0.3, 1)) * max(0.0, lease.max_usd - lease.paid_usd))
 
     async def pay(self, run: EvaluationId, usd: float) -> None:
-        row = answered("key", run, call(cost_usd=usd)).model_copy(update={"at": dt.datetime.now(dt.UTC)})
+        row = build_answered_row("key", run, call(cost_usd=usd)).model_copy(update={"at": dt.datetime.now(dt.UTC)})
         await PgAnswerCache(self.queue.database).record(row, None)
 
     async def end(self, lease: Lease) -> None:
@@ -49,14 +49,14 @@ class Payer:
             case "put off":
                 await leases.give_back(lease, "Later.", attempt_failed=False, after_seconds=0)
             case "vanish":
-                await self.queue.silence()
+                await self.queue.expire_leases()
                 await leases.expire()
             case "cancel":
                 await self.queue.jobs.cancel(RICH, lease.job)
             case _:
                 assert await leases.renew([lease.token]) <= {lease.token}
 
-    async def paid(self, job: JobId) -> float:
+    async def get_paid_usd(self, job: JobId) -> float:
         row = await self.queue.database.fetch_one(_LEDGER, job)
         return 0.0 if row is None else float(row["usd"])
 
@@ -65,17 +65,17 @@ class Payer:
         assert books["paid"] <= books["spent"] + books["reserved"] + 1e-9
         assert books["spent"] + books["reserved"] <= MONTH + 1e-9
         for item in await self.queue.jobs.list(RICH, limit=JOBS):
-            assert await self.paid(item.id) <= LIMIT + 1e-9
+            assert await self.get_paid_usd(item.id) <= LIMIT + 1e-9
 
 
 async def test_calls_of_a_worker_with_slow_clock_are_charged(database: Database) -> None:
     queue = Queue(database)
-    await tenant(database, RICH)
-    await queue.add(job("late"), tenant=RICH)
-    lease = await queue.one()
+    await create_tenant(database, RICH)
+    await queue.add(build_job("late"), tenant=RICH)
+    lease = await queue.acquire_lease()
     assert await queue.leases.record_run(lease, EvaluationId("ev_late"), {})
     early = dt.datetime.now(dt.UTC) - dt.timedelta(minutes=5)
-    row = answered("key", "ev_late", call(cost_usd=0.25)).model_copy(update={"at": early})
+    row = build_answered_row("key", "ev_late", call(cost_usd=0.25)).model_copy(update={"at": early})
     await PgAnswerCache(database).record(row, None)
 
     await queue.leases.finish(lease, JobVerdict(state="succeeded"))
@@ -86,17 +86,17 @@ async def test_calls_of_a_worker_with_slow_clock_are_charged(database: Database)
 
 async def test_calls_of_an_earlier_job_with_the_same_run_are_not_charged_again(database: Database) -> None:
     queue, run = Queue(database), EvaluationId("ev_shared")
-    await tenant(database, RICH)
-    await queue.add(job("first"), tenant=RICH)
-    first = await queue.one()
+    await create_tenant(database, RICH)
+    await queue.add(build_job("first"), tenant=RICH)
+    first = await queue.acquire_lease()
     assert await queue.leases.record_run(first, run, {})
     # By a clock that is ahead.
     ahead = dt.datetime.now(dt.UTC) + dt.timedelta(minutes=5)
-    row = answered("key", run, call(cost_usd=0.25)).model_copy(update={"at": ahead})
+    row = build_answered_row("key", run, call(cost_usd=0.25)).model_copy(update={"at": ahead})
     await PgAnswerCache(database).record(row, None)
     await queue.leases.finish(first, JobVerdict(state="succeeded"))
-    await queue.add(job("second"), tenant=RICH)
-    second = await queue.one()
+    await queue.add(build_job("second"), tenant=RICH)
+    second = await queue.acquire_lease()
     assert await queue.leases.record_run(second, run, {})
 
     await queue.leases.finish(second, JobVerdict(state="succeeded"))
@@ -109,12 +109,12 @@ async def test_calls_of_an_earlier_job_with_the_same_run_are_not_charged_again(d
 async def test_limits_hold_and_payments_are_always_spent_or_reserved(database: Database, seed: int) -> None:
     dice = random.Random(seed)  # noqa: S311 - a seed, so that what fails can be seen again
     queue = Queue(database, QueueSettings(max_failures=4, max_losses=6, suspect_losses=100))
-    await tenant(database, RICH, monthly_usd=MONTH)
-    await queue.add(*(job(f"j{number}", max_usd=LIMIT) for number in range(JOBS)), tenant=RICH)
+    await create_tenant(database, RICH, monthly_usd=MONTH)
+    await queue.add(*(build_job(f"j{number}", max_usd=LIMIT) for number in range(JOBS)), tenant=RICH)
     payer = Payer(queue, dice)
 
     for _ in range(STEPS):
-        leases = await queue.lease(3)
+        leases = await queue.acquire_leases(3)
         for lease in leases:
             await payer.work(lease)
         await payer.check()
@@ -125,7 +125,7 @@ async def test_limits_hold_and_payments_are_always_spent_or_reserved(database: D
     jobs = await queue.jobs.list(RICH, limit=JOBS)
     for item in jobs:
         await queue.jobs.cancel(RICH, item.id)
-        assert item.cost_usd in (None, pytest.approx(await payer.paid(item.id)))
+        assert item.cost_usd in (None, pytest.approx(await payer.get_paid_usd(item.id)))
     (books,) = await database.fetch(_BOOKS)
     assert books["spent"] == pytest.approx(books["paid"])
     assert books["paid"] > LIMIT

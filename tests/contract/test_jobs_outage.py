@@ -16,7 +16,7 @@ from orchestrator.settings import DatabaseSettings, ExecutionSettings, QueueSett
 from orchestrator.store import Database, NotificationListener, PgEvents, PgLeases
 from orchestrator.store.chore_lock import PgChoreLock
 from tests.contract.postgres_proxy import PostgresProxy
-from tests.contract.store_jobs import Queue, job
+from tests.contract.store_jobs import Queue, build_job
 from tests.polling import wait_until_async
 
 LEASE_SECONDS = 1.5
@@ -46,7 +46,7 @@ class Patient:
 
 
 @asynccontextmanager
-async def at_work(url: str, name: str, performer: Patient) -> AsyncIterator[None]:
+async def run_worker(url: str, name: str, performer: Patient) -> AsyncIterator[None]:
     """A worker with its chores, as an evaluator has them."""
     settings = ExecutionSettings(poll_seconds=0.2, expire_seconds=0.2, longest_pause_seconds=0.2)
     queue = QueueSettings(lease_seconds=LEASE_SECONDS)
@@ -70,55 +70,55 @@ async def at_work(url: str, name: str, performer: Patient) -> AsyncIterator[None
                     task.cancel()
 
 
-async def _row(database: Database, name: str) -> tuple[str, int, int, int]:
+async def _fetch_row(database: Database, name: str) -> tuple[str, int, int, int]:
     (row,) = await database.fetch("SELECT state, attempt, losses, outages FROM jobs WHERE id = $1", name)
     return tuple(row)
 
 
 async def test_job_continues_through_a_database_outage_longer_than_its_lease(queue: Queue, database_url: str) -> None:
     performer = Patient()
-    await queue.add(job("kept"))
-    async with PostgresProxy.before(database_url) as proxy, at_work(proxy.url, "one", performer):
-        await wait_until_async(lambda: _true(performer.begun))
-        await proxy.cut()
+    await queue.add(build_job("kept"))
+    async with PostgresProxy.run_before(database_url) as proxy, run_worker(proxy.url, "one", performer):
+        await wait_until_async(lambda: _is_true(performer.begun))
+        await proxy.cut_connections()
         await asyncio.sleep(2 * LEASE_SECONDS)  # what is tested is that so much time passes
         await proxy.restore()
 
-        async def renewed() -> bool:
+        async def is_renewed() -> bool:
             row = await queue.database.fetch_one("SELECT leased_until > clock_timestamp() AS held FROM jobs")
             return row is not None and bool(row["held"])
 
-        await wait_until_async(renewed)
-        assert await _row(queue.database, "kept") == ("running", 1, 0, 0)
+        await wait_until_async(is_renewed)
+        assert await _fetch_row(queue.database, "kept") == ("running", 1, 0, 0)
         performer.end.set()
 
-        async def done() -> bool:
-            return (await _row(queue.database, "kept"))[0] == "succeeded"
+        async def is_done() -> bool:
+            return (await _fetch_row(queue.database, "kept"))[0] == "succeeded"
 
-        await wait_until_async(done)
-    assert await _row(queue.database, "kept") == ("succeeded", 1, 0, 0)
+        await wait_until_async(is_done)
+    assert await _fetch_row(queue.database, "kept") == ("succeeded", 1, 0, 0)
     assert (performer.begun, performer.stopped) == (["kept"], [])
 
 
 async def test_disconnected_worker_loses_its_job_without_writing_a_verdict(queue: Queue, database_url: str) -> None:
     cut_off, other = Patient(), Patient()
-    await queue.add(job("moved"))
-    async with PostgresProxy.before(database_url) as proxy, at_work(proxy.url, "cut off", cut_off):
-        await wait_until_async(lambda: _true(cut_off.begun))
-        await proxy.cut()
-        async with at_work(database_url, "other", other):
-            await wait_until_async(lambda: _true(other.begun))
+    await queue.add(build_job("moved"))
+    async with PostgresProxy.run_before(database_url) as proxy, run_worker(proxy.url, "cut off", cut_off):
+        await wait_until_async(lambda: _is_true(cut_off.begun))
+        await proxy.cut_connections()
+        async with run_worker(database_url, "other", other):
+            await wait_until_async(lambda: _is_true(other.begun))
             await proxy.restore()
-            await wait_until_async(lambda: _true(cut_off.stopped))
+            await wait_until_async(lambda: _is_true(cut_off.stopped))
             cut_off.end.set()
             other.end.set()
 
-            async def done() -> bool:
-                return (await _row(queue.database, "moved"))[0] == "succeeded"
+            async def is_done() -> bool:
+                return (await _fetch_row(queue.database, "moved"))[0] == "succeeded"
 
-            await wait_until_async(done)
-    assert await _row(queue.database, "moved") == ("succeeded", 2, 1, 0)
+            await wait_until_async(is_done)
+    assert await _fetch_row(queue.database, "moved") == ("succeeded", 2, 1, 0)
 
 
-async def _true(value: object) -> bool:
+async def _is_true(value: object) -> bool:
     return bool(value)

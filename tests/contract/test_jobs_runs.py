@@ -10,8 +10,8 @@ from orchestrator.jobs.models import JobVerdict, Lease, TenantId, TenantPlan
 from orchestrator.settings import QueueSettings
 from orchestrator.store import Database, PgAnswerCache, PgLedger, PgReports, PgUsage
 from orchestrator.store.llm_batches import PgBatchBook
-from tests.contract.store_jobs import ACME, RICH, Losing, Queue, job, tenant
-from tests.contract.store_records import answer, answered, call, report
+from tests.contract.store_jobs import ACME, RICH, Losing, Queue, build_job, create_tenant
+from tests.contract.store_records import answer, build_answered_row, call, report
 
 FIRST, SECOND = EvaluationId("ev_of_the_old_version"), EvaluationId("ev_of_the_new_version")
 UNCOUNTED = JobVerdict(state="succeeded", run_id=SECOND)
@@ -20,21 +20,21 @@ UNCOUNTED = JobVerdict(state="succeeded", run_id=SECOND)
 
 @pytest.fixture
 async def queue(database: Database) -> Queue:
-    await tenant(database)
-    await tenant(database, RICH, monthly_usd=5.0)
+    await create_tenant(database)
+    await create_tenant(database, RICH, monthly_usd=5.0)
     return Queue(database)
 
 
 async def pay(queue: Queue, run: EvaluationId, usd: float | None, key: str = "") -> None:
     """Record a single answer with its price, and store it; `usd` is None if the price is unknown."""
     key = key or f"key_{run}"
-    row = answered(key, run, call(cost_usd=usd)).model_copy(update={"at": dt.datetime.now(dt.UTC)})
+    row = build_answered_row(key, run, call(cost_usd=usd)).model_copy(update={"at": dt.datetime.now(dt.UTC)})
     await PgAnswerCache(queue.database).record(row, answer(key))
 
 
 async def begin(queue: Queue, run: EvaluationId, usd: float) -> Lease:
     """Leases the next job, and pays for one answer in that run."""
-    lease = await queue.one()
+    lease = await queue.acquire_lease()
     assert await queue.leases.record_run(lease, run, {"assayer": run})
     await pay(queue, run, usd)
     return lease
@@ -49,11 +49,11 @@ async def begin_twice(queue: Queue, first_usd: float = 3.0, second_usd: float = 
 
 async def lose(queue: Queue) -> None:
     """Expire the leases of all running jobs."""
-    await queue.silence()
+    await queue.expire_leases()
     await queue.leases.expire()
 
 
-async def spent(queue: Queue, owner: TenantId = RICH) -> tuple[float, float]:
+async def get_spending(queue: Queue, owner: TenantId = RICH) -> tuple[float, float]:
     """Return a tenant's spending and reservations of this month, in dollars."""
     day, now = dt.timedelta(days=1), dt.datetime.now(dt.UTC)
     usage = await PgUsage(queue.database).get_usage(owner, now - day, now + day)
@@ -64,7 +64,7 @@ async def spent(queue: Queue, owner: TenantId = RICH) -> tuple[float, float]:
 @pytest.mark.parametrize("state", ["succeeded", "cancelled", "failed"])
 async def test_ended_job_costs_the_sum_of_all_its_runs(database: Database, queue: Queue, state: str) -> None:
     queue = Queue(database, QueueSettings(max_losses=2))
-    await queue.add(job("a"), tenant=RICH)
+    await queue.add(build_job("a"), tenant=RICH)
     lease = await begin_twice(queue)
     if state == "succeeded":
         assert await queue.leases.finish(lease, UNCOUNTED)
@@ -72,19 +72,19 @@ async def test_ended_job_costs_the_sum_of_all_its_runs(database: Database, queue
         await queue.jobs.cancel(RICH, lease.job)
     else:
         await lose(queue)
-        await queue.one()
+        await queue.acquire_lease()
         await lose(queue)
 
     ended = await queue.get(lease.job, RICH)
     assert (ended.state, ended.run_id, ended.cost_usd) == (state, SECOND, 3.25)
-    assert await spent(queue) == (3.25, 0)
+    assert await get_spending(queue) == (3.25, 0)
 
 
 async def test_run_that_is_resumed_is_paid_for_once(queue: Queue) -> None:
-    await queue.add(job("a"), tenant=RICH)
+    await queue.add(build_job("a"), tenant=RICH)
     lease = await begin(queue, FIRST, 1.0)
     await queue.leases.give_back(lease, "It timed out.", attempt_failed=True, after_seconds=0)
-    lease = await queue.one()
+    lease = await queue.acquire_lease()
     assert await queue.leases.record_run(lease, FIRST, {})
     await pay(queue, FIRST, 0.5, "another key")
 
@@ -92,15 +92,15 @@ async def test_run_that_is_resumed_is_paid_for_once(queue: Queue) -> None:
 
     done = await queue.get(lease.job, RICH)
     assert done.cost_usd == 1.5
-    assert await spent(queue) == (1.5, 0)
+    assert await get_spending(queue) == (1.5, 0)
 
 
 @pytest.mark.parametrize(("price", "cost"), [(None, None), (0.25, 0.25), ("nothing was asked", 0)])
 async def test_job_cost_is_zero_without_llm_requests_and_unknown_without_prices(
     queue: Queue, price: float | str | None, cost: float | None
 ) -> None:
-    await queue.add(job("a"))
-    lease = await queue.one()
+    await queue.add(build_job("a"))
+    lease = await queue.acquire_lease()
     await queue.leases.record_run(lease, SECOND, {})
     if not isinstance(price, str):
         await pay(queue, SECOND, price)
@@ -112,7 +112,7 @@ async def test_job_cost_is_zero_without_llm_requests_and_unknown_without_prices(
 
 
 async def test_usage_and_llm_requests_include_all_runs(queue: Queue) -> None:
-    await queue.add(job("a"))
+    await queue.add(build_job("a"))
     lease = await begin_twice(queue)
     await queue.leases.finish(lease, UNCOUNTED)
     day, now = dt.timedelta(days=1), dt.datetime.now(dt.UTC)
@@ -125,7 +125,7 @@ async def test_usage_and_llm_requests_include_all_runs(queue: Queue) -> None:
     assert [row.run_id for row in await PgLedger(queue.database).list_job_rows(lease.job)] == [FIRST, SECOND]
 
 
-async def kept(queue: Queue) -> dict[str, bool]:
+async def list_stored(queue: Queue) -> dict[str, bool]:
     """Whether the answer, the report and the call that waits for a batch are there, of either run."""
     answers, reports = PgAnswerCache(queue.database), PgReports(queue.database)
     found: dict[str, bool] = {}
@@ -139,14 +139,14 @@ async def kept(queue: Queue) -> dict[str, bool]:
 
 async def end_with_reports(queue: Queue) -> Lease:
     """The worker of the first run stored its report, and was lost before it could store its verdict."""
-    await queue.add(job("a"))
+    await queue.add(build_job("a"))
     lease = await begin_twice(queue)
     for run in (FIRST, SECOND):
         await PgReports(queue.database).store(report(run))
         waiting = BatchCall(key=f"call of {run}", run_id=run, model="m", body="{}", until=dt.datetime.now(dt.UTC))
         await PgBatchBook(queue.database, "endpoint").enqueue(waiting)
     await queue.leases.finish(lease, UNCOUNTED)
-    assert all((await kept(queue)).values())
+    assert all((await list_stored(queue)).values())
     return lease
 
 
@@ -162,18 +162,18 @@ async def test_deleting_a_job_removes_data_of_all_its_runs(queue: Queue, by: str
     else:
         assert await queue.delete_tenant()
 
-    assert not any((await kept(queue)).values())
+    assert not any((await list_stored(queue)).values())
 
 
 async def test_run_shared_by_two_jobs_is_kept_until_both_are_erased(queue: Queue) -> None:
     lease = await end_with_reports(queue)
-    await queue.add(job("b"))
-    other = await queue.one()
+    await queue.add(build_job("b"))
+    other = await queue.acquire_lease()
     assert await queue.leases.record_run(other, FIRST, {})
 
     await queue.delete(lease.job)
 
-    assert await kept(queue) == {
+    assert await list_stored(queue) == {
         f"answer of {FIRST}": True,
         f"report of {FIRST}": True,
         f"waiting call of {FIRST}": True,
@@ -182,20 +182,20 @@ async def test_run_shared_by_two_jobs_is_kept_until_both_are_erased(queue: Queue
         f"waiting call of {SECOND}": False,
     }
     await queue.delete(other.job)
-    assert not any((await kept(queue)).values())
+    assert not any((await list_stored(queue)).values())
 
 
 async def test_attempt_cost_is_booked_when_the_job_is_returned(queue: Queue) -> None:
-    await queue.add(job("a", max_usd=4.0), tenant=RICH)
+    await queue.add(build_job("a", max_usd=4.0), tenant=RICH)
     lease = await begin(queue, FIRST, 3.0)
-    assert await spent(queue) == (0, 4.0)
+    assert await get_spending(queue) == (0, 4.0)
 
     await queue.leases.give_back(lease, "The endpoint is down.", attempt_failed=False, after_seconds=60)
 
-    assert await spent(queue) == (3.0, 0)
-    await queue.add(job("b", max_usd=2.5), tenant=RICH)
-    assert await queue.lease() == []
-    assert "3.00 USD is spent" in (await queue.jobs.explain_waiting(RICH, job("b").id) or "")
+    assert await get_spending(queue) == (3.0, 0)
+    await queue.add(build_job("b", max_usd=2.5), tenant=RICH)
+    assert await queue.acquire_leases() == []
+    assert "3.00 USD is spent" in (await queue.jobs.explain_waiting(RICH, build_job("b").id) or "")
 
 
 @pytest.mark.parametrize(
@@ -209,49 +209,49 @@ async def test_attempt_cost_is_booked_when_the_job_is_returned(queue: Queue) -> 
 async def test_next_attempt_gets_the_remaining_budget(
     queue: Queue, limit: float | None, paid: float, shown: float, left: float
 ) -> None:
-    await queue.add(job("a", max_usd=limit), tenant=RICH)
+    await queue.add(build_job("a", max_usd=limit), tenant=RICH)
     lease = await begin(queue, FIRST, paid)
     assert (lease.max_usd, lease.paid_usd, lease.paid_prompt_tokens) == (shown, 0, 0)
     await queue.leases.give_back(lease, "It timed out.", attempt_failed=True, after_seconds=0)
 
-    again = await queue.one()
+    again = await queue.acquire_lease()
 
     assert (again.max_usd, again.paid_usd, again.paid_prompt_tokens) == (shown, paid, 100)
-    assert await spent(queue) == (paid, left)
+    assert await get_spending(queue) == (paid, left)
 
 
 async def test_llm_request_recorded_after_lease_expiry_counts_in_next_attempt(queue: Queue) -> None:
-    await queue.add(job("a", max_usd=4.0), tenant=RICH)
+    await queue.add(build_job("a", max_usd=4.0), tenant=RICH)
     await begin(queue, FIRST, 1.0)
     await lose(queue)
     await pay(queue, FIRST, 0.5, "late")
 
-    again = await queue.one()
+    again = await queue.acquire_lease()
     assert (again.max_usd, again.paid_usd) == (4.0, 1.5)
-    assert await spent(queue) == (1.0, 3.0)
+    assert await get_spending(queue) == (1.0, 3.0)
     await queue.leases.finish(again, JobVerdict(state="succeeded", run_id=FIRST))
 
-    assert await spent(queue) == (1.5, 0)
+    assert await get_spending(queue) == (1.5, 0)
 
 
 async def test_returned_job_is_charged_once_after_lost_response(queue: Queue, database: Database) -> None:
-    await queue.add(job("a", max_usd=4.0), tenant=RICH)
+    await queue.add(build_job("a", max_usd=4.0), tenant=RICH)
     lease = await begin(queue, FIRST, 3.0)
 
     losing = Queue(Losing(database))
     await losing.leases.give_back(lease, "It timed out.", attempt_failed=True, after_seconds=0)
 
-    assert await spent(queue) == (3.0, 0)
+    assert await get_spending(queue) == (3.0, 0)
 
 
 async def test_returned_job_exceeding_reduced_budget_fails_with_its_actual_cost(queue: Queue) -> None:
-    await queue.add(job("a", max_usd=4.0), tenant=RICH)
+    await queue.add(build_job("a", max_usd=4.0), tenant=RICH)
     lease = await begin(queue, FIRST, 1.0)
     await queue.leases.give_back(lease, "It timed out.", attempt_failed=True, after_seconds=0)
     await queue.tenants.update(RICH, TenantPlan(name="rich", monthly_usd=2.0))
 
-    assert await queue.lease() == []
+    assert await queue.acquire_leases() == []
 
     failed = await queue.get(lease.job, RICH)
     assert (failed.state, failed.cost_usd) == ("failed", 1.0)
-    assert await spent(queue) == (1.0, 0)
+    assert await get_spending(queue) == (1.0, 0)

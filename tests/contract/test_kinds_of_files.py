@@ -27,7 +27,7 @@ METHOD = f"\\section{{Method}}{WORDS} \\cite{{lee}}"
 BIB = "@article{lee, author={Lee, Ann}, title={A study of plans}, year=2020, doi={10.1000/plans}}"
 
 
-def paper(folder: Path) -> Path:
+def write_paper(folder: Path) -> Path:
     (folder / "sections").mkdir(parents=True)
     (folder / "main.tex").write_text(TEX)
     (folder / "sections" / "method.tex").write_text(METHOD)
@@ -35,7 +35,7 @@ def paper(folder: Path) -> Path:
     return folder
 
 
-def zipped(folder: Path) -> Path:
+def zip_folder(folder: Path) -> Path:
     target = folder.with_suffix(".zip")
     with zipfile.ZipFile(target, "w") as archive:
         for file in folder.rglob("*.*"):
@@ -43,27 +43,27 @@ def zipped(folder: Path) -> Path:
     return target
 
 
-async def only_idea(path: Path) -> Idea:
+async def read_only_idea(path: Path) -> Idea:
     ideas, rejected = await read_ideas([path])
     assert not rejected
     (idea,) = ideas
     return idea
 
 
-def titles(idea: Idea) -> list[str]:
+def list_titles(idea: Idea) -> list[str]:
     return [section.title for section in idea.sections]
 
 
-def left_out(idea: Idea) -> list[str]:
+def list_unread_parts(idea: Idea) -> list[str]:
     assert idea.reading is not None
     return [item.part for item in idea.reading.unread_parts]
 
 
 async def test_tex_paper_is_read_from_folder_file_or_archive(tmp_path: Path) -> None:
-    folder = paper(tmp_path / "paper")
-    for path in (folder, folder / "main.tex", zipped(folder)):
-        idea = await only_idea(path)
-        assert (idea.title, titles(idea)) == ("Scoring plans", ["Abstract", "Method"])
+    folder = write_paper(tmp_path / "paper")
+    for path in (folder, folder / "main.tex", zip_folder(folder)):
+        idea = await read_only_idea(path)
+        assert (idea.title, list_titles(idea)) == ("Scoring plans", ["Abstract", "Method"])
         assert "private" not in idea.text
         assert [(work.title, work.doi, work.number) for work in idea.references] == [
             ("A study of plans", "10.1000/plans", 1)
@@ -74,28 +74,28 @@ async def test_tex_paper_is_read_from_folder_file_or_archive(tmp_path: Path) -> 
 
 async def test_tex_in_a_text_file_is_recognised(tmp_path: Path) -> None:
     (tmp_path / "plan.txt").write_text(TEX.replace("\\input{sections/method}", METHOD))
-    assert titles(await only_idea(tmp_path / "plan.txt")) == ["Abstract", "Method"]
+    assert list_titles(await read_only_idea(tmp_path / "plan.txt")) == ["Abstract", "Method"]
 
 
 async def test_tex_folder_yields_document_and_other_ideas_without_supporting_files(tmp_path: Path) -> None:
-    folder = paper(tmp_path / "paper")
+    folder = write_paper(tmp_path / "paper")
     (folder / "README.md").write_text(f"# How to build\n\n{WORDS}")
     (folder / "other.md").write_text(f"# Another plan\n\n{WORDS}")
     (folder / "old.tex").write_text(f"\\section{{Old}} {WORDS}")
     ideas, rejected = await read_ideas([folder])
     assert not rejected
     assert [idea.title for idea in ideas] == ["Scoring plans", "Another plan"]
-    assert left_out(ideas[0]) == ["the file README.md", "the file old.tex"]
+    assert list_unread_parts(ideas[0]) == ["the file README.md", "the file old.tex"]
 
 
 async def test_link_out_of_the_folder_is_not_followed(tmp_path: Path) -> None:
-    folder = paper(tmp_path / "paper")
+    folder = write_paper(tmp_path / "paper")
     (tmp_path / "secret.tex").write_text("Secret words")
     (folder / "sections" / "method.tex").unlink()
     (folder / "sections" / "method.tex").symlink_to(tmp_path / "secret.tex")
-    idea = await only_idea(folder / "main.tex")
+    idea = await read_only_idea(folder / "main.tex")
     assert "Secret" not in idea.text
-    assert "the file sections/method" in left_out(idea)
+    assert "the file sections/method" in list_unread_parts(idea)
 
 
 @pytest.mark.parametrize(
@@ -111,8 +111,8 @@ async def test_link_out_of_the_folder_is_not_followed(tmp_path: Path) -> None:
 )  # fmt: skip
 async def test_html_and_rtf_files_are_read_as_ideas(tmp_path: Path, name: str, content: bytes) -> None:
     (tmp_path / name).write_bytes(content)
-    idea = await only_idea(tmp_path / name)
-    assert (idea.title, titles(idea)) == ("Scoring plans", ["Problem", "Method"])
+    idea = await read_only_idea(tmp_path / name)
+    assert (idea.title, list_titles(idea)) == ("Scoring plans", ["Problem", "Method"])
 
 
 @pytest.mark.parametrize("name", ["main.tex", "plan.html", "plan.rtf"])
@@ -132,9 +132,9 @@ def test_document_type_is_detected_by_content() -> None:
 
 async def test_html_file_named_pdf_is_read_as_html(tmp_path: Path) -> None:
     (tmp_path / "plan.pdf").write_text(f"<!doctype html><h1>Scoring plans</h1><p>{WORDS}")
-    idea = await only_idea(tmp_path / "plan.pdf")
+    idea = await read_only_idea(tmp_path / "plan.pdf")
     assert WORDS in idea.text
-    assert left_out(idea) == ["the suffix .pdf of the name"]
+    assert list_unread_parts(idea) == ["the suffix .pdf of the name"]
 
 
 TABLES = {
@@ -151,9 +151,9 @@ TABLES = {
 @pytest.mark.parametrize("name", TABLES)
 async def test_tables_and_records_are_read(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes(TABLES[name].encode("cp1252" if name.startswith("cp1252") else "utf-8"))
-    idea = await only_idea(tmp_path / name)
-    assert (idea.title, titles(idea)) == ("Scoring plans ä", ["Abstract"])
-    assert ("the line 'Export of 2026'" in left_out(idea)) is (name == "above.csv")
+    idea = await read_only_idea(tmp_path / name)
+    assert (idea.title, list_titles(idea)) == ("Scoring plans ä", ["Abstract"])
+    assert ("the line 'Export of 2026'" in list_unread_parts(idea)) is (name == "above.csv")
 
 
 async def test_broken_csv_row_does_not_affect_other_rows(tmp_path: Path) -> None:
@@ -171,7 +171,7 @@ async def test_json_file_of_json_lines_is_read_line_by_line(tmp_path: Path) -> N
     assert [idea.title for idea in ideas] == ["A", "B"]
 
 
-def document(*paragraphs: tuple[str, bool]) -> bytes:
+def build_document(*paragraphs: tuple[str, bool]) -> bytes:
     made = docx.Document()
     for text, bold in paragraphs:
         run = made.add_paragraph().add_run()
@@ -187,7 +187,7 @@ def document(*paragraphs: tuple[str, bool]) -> bytes:
 
 async def test_bold_lines_of_a_word_file_without_styles_are_its_headings() -> None:
     idea = await read_document_idea(
-        document(
+        build_document(
             ("Scoring plans", True), ("I. INTRODUCTION", True), (WORDS, False), ("Our own way", True), (WORDS, False),
             ("REFERENCES", True), ("[1] A. Lee, “A study of plans,” J. Inv., 2020.", False),
             ("[2] B. Roe, “Another study,” J. Inv., 2021.", False),
@@ -195,7 +195,7 @@ async def test_bold_lines_of_a_word_file_without_styles_are_its_headings() -> No
         "plan.docx",
     )  # fmt: skip
     assert idea.title == "Scoring plans"
-    assert titles(idea) == ["INTRODUCTION"]
+    assert list_titles(idea) == ["INTRODUCTION"]
     assert "Our own way" in idea.text
     assert [work.title for work in idea.references] == ["A study of plans", "Another study"]
 
@@ -203,8 +203,8 @@ async def test_bold_lines_of_a_word_file_without_styles_are_its_headings() -> No
 async def test_soft_line_breaks_in_word_files_separate_lines() -> None:
     entries = "[1] A. Lee. A study. 2020.\n[2] B. Roe. Two. 2021."
     text = f"Scoring plans\n\nProblem\n{WORDS}\nMethod\n{WORDS}\nReferences\n{entries}"
-    idea = await read_document_idea(document((text, False)), "plan.docx")
-    assert titles(idea) == ["Problem", "Method"]
+    idea = await read_document_idea(build_document((text, False)), "plan.docx")
+    assert list_titles(idea) == ["Problem", "Method"]
     assert len(idea.references) == 2
 
 
@@ -232,8 +232,8 @@ async def test_front_matter_names_title_and_bibliography(tmp_path: Path) -> None
     (tmp_path / "plan.md").write_text(
         f"---\ntitle: Scoring plans\nauthor: [A. Verne]\nbibliography: refs.bib\n---\n\n# Problem\n\n{WORDS} [@lee]\n"
     )
-    idea = await only_idea(tmp_path / "plan.md")
-    assert (idea.title, titles(idea)) == ("Scoring plans", ["Problem"])
+    idea = await read_only_idea(tmp_path / "plan.md")
+    assert (idea.title, list_titles(idea)) == ("Scoring plans", ["Problem"])
     assert "Verne" not in idea.text
     assert [work.doi for work in idea.references] == ["10.1000/plans"]
 

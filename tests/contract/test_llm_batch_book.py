@@ -18,14 +18,14 @@ def book(database: Database) -> BatchBook:
     return PgBatchBook(database, "endpoint", settled_seconds=0.0)
 
 
-def a_call(
+def build_call(
     key: str, model: str = "m", body: str = '{"ü": "\\u0000"}', minutes: float = 60, run: str = "one"
 ) -> BatchCall:
     until = dt.datetime.now(dt.UTC) + dt.timedelta(minutes=minutes)
     return BatchCall(key=key, run_id=run, model=model, body=body, until=until)
 
 
-async def gathered(book: BatchBook, *calls: BatchCall) -> OutgoingBatch:
+async def gather_batch(book: BatchBook, *calls: BatchCall) -> OutgoingBatch:
     """The batch in which the first of these calls leaves."""
     for call in calls:
         await book.enqueue(call)
@@ -35,8 +35,8 @@ async def gathered(book: BatchBook, *calls: BatchCall) -> OutgoingBatch:
 
 
 async def test_requests_for_a_model_share_a_batch_and_are_collected_when_closed(book: BatchBook) -> None:
-    calls = [a_call("a"), a_call("b"), a_call("c", model="other")]
-    batch = await gathered(book, *calls, calls[0])
+    calls = [build_call("a"), build_call("b"), build_call("c", model="other")]
+    batch = await gather_batch(book, *calls, calls[0])
     assert await book.list_open_batches() == [batch]
     assert sorted(await book.list_calls(batch.id), key=lambda call: call.key) == calls[:2]
     assert batch.until == calls[0].until
@@ -51,28 +51,28 @@ async def test_requests_for_a_model_share_a_batch_and_are_collected_when_closed(
 
 
 async def test_answer_is_billed_to_a_single_run(book: BatchBook) -> None:
-    batch = await gathered(book, a_call("a"))
+    batch = await gather_batch(book, build_call("a"))
     await book.close(batch.id, [LineResult("a", "{}")])
     billed = [await book.bill(["a", "unknown"], run) for run in ("one", "two", "one")]
     assert billed == [{"a"}, set(), {"a"}]
 
 
 async def test_settled_answer_remains_collectable_and_new_request_starts_over(book: BatchBook) -> None:
-    batch = await gathered(book, a_call("a"))
+    batch = await gather_batch(book, build_call("a"))
     await book.settle(["a"])
     assert await book.collect("a") is None, "what is out cannot be settled"
     await book.close(batch.id, [LineResult("a", "{}")])
     await book.settle(["a"])
     assert await book.collect("a") is not None
-    again = a_call("a", run="three")
-    second = await gathered(book, again)
+    again = build_call("a", run="three")
+    second = await gather_batch(book, again)
     assert await book.find_ended(["a"]) == []
     assert await book.list_calls(second.id) == [again]
 
 
 async def test_batch_is_sent_when_idle_or_full(book: BatchBook) -> None:
     for key in "abc":
-        await book.enqueue(a_call(key))
+        await book.enqueue(build_call(key))
     assert await book.gather(PATIENT) is None
     full = await book.gather(PATIENT._replace(most_requests=2))
     assert full is not None
@@ -82,21 +82,21 @@ async def test_batch_is_sent_when_idle_or_full(book: BatchBook) -> None:
 
 
 async def test_request_missing_from_batch_results_is_returned_with_error(book: BatchBook) -> None:
-    batch = await gathered(book, a_call("a"))
+    batch = await gather_batch(book, build_call("a"))
     await book.close(batch.id, [LineResult("somebody else's", "{}")])
     await book.close(batch.id, [LineResult("a", "{}")])
     assert await book.collect("a") == CollectedCall(None, "the batch ended without a result for it")
 
 
 async def test_request_past_its_deadline_is_returned_before_batching(book: BatchBook) -> None:
-    await book.enqueue(a_call("late", minutes=-1))
-    await book.enqueue(a_call("early"))
+    await book.enqueue(build_call("late", minutes=-1))
+    await book.enqueue(build_call("early"))
     await book.give_up_overdue()
     assert await book.find_ended(["late", "early", "unknown"]) == ["late", "unknown"]
 
 
 async def test_forget_older_counts_unsettled_answers(book: BatchBook) -> None:
-    batch = await gathered(book, *map(a_call, "abcd"))
+    batch = await gather_batch(book, *map(build_call, "abcd"))
     await book.close(batch.id, [LineResult("a", "{}"), LineResult("b", "{}"), LineResult("c", None)])
     await book.settle(["b"])
     assert await book.delete_older(3_600) == 0
@@ -105,7 +105,7 @@ async def test_forget_older_counts_unsettled_answers(book: BatchBook) -> None:
 
 
 async def test_cancellation_time_of_a_batch_is_recorded(book: BatchBook) -> None:
-    batch = await gathered(book, a_call("a"))
+    batch = await gather_batch(book, build_call("a"))
     await book.mark_cancelled(batch.id)
     assert [open_batch.cancelled_at is not None for open_batch in await book.list_open_batches()] == [True]
 
@@ -113,10 +113,10 @@ async def test_cancellation_time_of_a_batch_is_recorded(book: BatchBook) -> None
 async def test_recently_settled_request_is_not_sent_again(database: Database) -> None:
     """A caller that looked for the answer just before it was stored finds it here."""
     book = PgBatchBook(database, "endpoint", settled_seconds=60.0)
-    batch = await gathered(book, a_call("a"))
+    batch = await gather_batch(book, build_call("a"))
     await book.close(batch.id, [LineResult("a", "{}")])
     assert await book.bill(["a"], "one") == {"a"}
     await book.settle(["a"])
-    await book.enqueue(a_call("a", run="two"))
+    await book.enqueue(build_call("a", run="two"))
     assert await book.collect("a") == CollectedCall("{}", "")
     assert await book.bill(["a"], "two") == set()

@@ -14,7 +14,7 @@ from cluster.clock import SystemClock
 from orchestrator.store import Database, PgAnswerCache, PgClaims, PgLedger
 from orchestrator.store.llm_batches import PgBatchBook
 from simulator.process import Simulator
-from tests.contract.batch_tier_stand import ask_all, ask_each, open_stand, overnight_run, the_statement
+from tests.contract.batch_tier_stand import ask_all, ask_each, build_statement, create_overnight_run, open_stand
 from tests.contract.weighing import WEIGHING, a_question, a_run
 from tests.polling import wait_until_async
 from workers.llm.batches.remote_batches import write_batch_lines
@@ -32,14 +32,14 @@ def simulated(simulator: Simulator) -> Simulator:
 
 async def test_requests_of_several_runs_share_a_half_price_batch(simulated: Simulator, database: Database) -> None:
     async with open_stand(simulated, database) as stand:
-        answers = await ask_all(stand.gateway, [overnight_run(f"run{number}") for number in range(4)], 5)
+        answers = await ask_all(stand.gateway, [create_overnight_run(f"run{number}") for number in range(4)], 5)
         stats = simulated.read_stats()
         assert (stats.batches, stats.batch_answers, stats.requests) == (1, 20, 0)
         assert isinstance(stand.answers, InMemoryAnswerStore)
         paid = sum(row.record.cost_usd or 0.0 for row in stand.answers.ledger)
         assert paid == pytest.approx((2.0 * stats.prompt_tokens + 10.0 * stats.completion_tokens) / 2e6)
         assert {answer.record.attempts for answer in answers} == {1}
-        again = await ask_all(stand.gateway, [overnight_run("later")], 5)
+        again = await ask_all(stand.gateway, [create_overnight_run("later")], 5)
     assert all(answer.record.cached for answer in again)
     assert simulated.read_stats().batches == 1
 
@@ -61,7 +61,7 @@ async def test_requests_unanswered_by_batch_use_live_endpoint_without_double_pay
 ) -> None:
     simulated.configure(**trouble)
     async with open_stand(simulated, database) as stand:
-        answers = await ask_all(stand.gateway, [overnight_run()], 20)
+        answers = await ask_all(stand.gateway, [create_overnight_run()], 20)
         assert isinstance(stand.answers, InMemoryAnswerStore)
         paid = sum(row.record.cost_usd or 0.0 for row in stand.answers.ledger)
     stats = simulated.read_stats()
@@ -76,7 +76,7 @@ async def test_batch_past_deadline_is_cancelled_and_live_endpoint_takes_over(
 ) -> None:
     simulated.configure(batch_seconds=600.0)
     async with open_stand(simulated, database) as stand:
-        await ask_all(stand.gateway, [overnight_run(seconds=1.5)], 6)
+        await ask_all(stand.gateway, [create_overnight_run(seconds=1.5)], 6)
     stats = simulated.read_stats()
     assert (stats.batches, stats.repeated_answers) == (1, 0)
     assert stats.answered == 6
@@ -85,7 +85,7 @@ async def test_batch_past_deadline_is_cancelled_and_live_endpoint_takes_over(
 
 async def test_requests_past_their_deadline_skip_the_batch(simulated: Simulator, database: Database) -> None:
     async with open_stand(simulated, database) as stand:
-        await ask_all(stand.gateway, [overnight_run(seconds=-1)], 3)
+        await ask_all(stand.gateway, [create_overnight_run(seconds=-1)], 3)
     assert (simulated.read_stats().requests, simulated.read_stats().batches) == (3, 0)
 
 
@@ -95,9 +95,9 @@ async def test_urgent_request_does_not_wait_for_identical_batched_request(
 ) -> None:
     simulated.configure(batch_seconds=600.0)
     async with open_stand(simulated, database) as stand:
-        waiting = asyncio.create_task(ask_all(stand.gateway, [overnight_run()], 1))
+        waiting = asyncio.create_task(ask_all(stand.gateway, [create_overnight_run()], 1))
         await wait_until_async(lambda: asyncio.to_thread(simulated.read_stats), lambda stats: stats.batches == 1)
-        answer = await stand.gateway.run(WEIGHING, a_question(the_statement(0)), a_run("urgent"))
+        answer = await stand.gateway.run(WEIGHING, a_question(build_statement(0)), a_run("urgent"))
         assert not answer.record.cached
         assert not waiting.done()
         waiting.cancel()
@@ -107,11 +107,11 @@ async def test_urgent_request_does_not_wait_for_identical_batched_request(
 async def test_cancelled_caller_pays_nothing_and_finds_answer_later(simulated: Simulator, database: Database) -> None:
     simulated.configure(batch_seconds=0.5)
     async with open_stand(simulated, database) as stand:
-        waiting = asyncio.create_task(ask_all(stand.gateway, [overnight_run()], 4))
+        waiting = asyncio.create_task(ask_all(stand.gateway, [create_overnight_run()], 4))
         await wait_until_async(lambda: asyncio.to_thread(simulated.read_stats), lambda stats: stats.batches == 1)
         waiting.cancel()
         await asyncio.gather(waiting, return_exceptions=True)
-        await ask_all(stand.gateway, [overnight_run()], 4)
+        await ask_all(stand.gateway, [create_overnight_run()], 4)
         assert isinstance(stand.answers, InMemoryAnswerStore)
         paid = [row.record.cost_usd for row in stand.answers.ledger]
     assert simulated.read_stats().batch_answers == 4
@@ -121,11 +121,13 @@ async def test_cancelled_caller_pays_nothing_and_finds_answer_later(simulated: S
 async def test_caller_cancelled_between_answer_and_repair_pays_once(simulated: Simulator, database: Database) -> None:
     simulated.configure(answer_fault_rate=0.5, answer_faults={"invalid_json": 1.0}, batch_seconds=0.3)
     async with open_stand(simulated, database) as stand:
-        waiting = asyncio.create_task(ask_all(stand.gateway, [overnight_run("one")], 12))
+        waiting = asyncio.create_task(ask_all(stand.gateway, [create_overnight_run("one")], 12))
         await wait_until_async(lambda: asyncio.to_thread(simulated.read_stats), lambda stats: stats.batches == 2)
         waiting.cancel()
         await asyncio.gather(waiting, return_exceptions=True)
-        ended = await asyncio.gather(*ask_each(stand.gateway, [overnight_run("two")], 12), return_exceptions=True)
+        ended = await asyncio.gather(
+            *ask_each(stand.gateway, [create_overnight_run("two")], 12), return_exceptions=True
+        )
         assert isinstance(stand.answers, InMemoryAnswerStore)
         records = [row.record for row in stand.answers.ledger]
     assert {type(item) for item in ended} == {Answer, MalformedAnswer}, "half the answers are faulty, so some are lost"
@@ -141,7 +143,8 @@ async def test_processes_sharing_a_database_send_and_pay_each_request_once(
     stores = PgAnswerCache(database), PgBatchBook(database, "endpoint"), PgClaims(database)
     async with open_stand(simulated, database, *stores) as one, open_stand(simulated, database, *stores) as two:
         await asyncio.gather(
-            ask_all(one.gateway, [overnight_run("one")], 8), ask_all(two.gateway, [overnight_run("two")], 8)
+            ask_all(one.gateway, [create_overnight_run("one")], 8),
+            ask_all(two.gateway, [create_overnight_run("two")], 8),
         )
     stats = simulated.read_stats()
     rows = [*await PgLedger(database).list_rows("one"), *await PgLedger(database).list_rows("two")]
@@ -164,7 +167,7 @@ class ForgetfulBook(PgBatchBook):
 
 async def test_unrecorded_batch_is_found_at_the_endpoint(simulated: Simulator, database: Database) -> None:
     async with open_stand(simulated, database, book=ForgetfulBook(database, "endpoint")) as stand:
-        await ask_all(stand.gateway, [overnight_run()], 8)
+        await ask_all(stand.gateway, [create_overnight_run()], 8)
     stats = simulated.read_stats()
     assert (stats.batches, stats.batch_answers, stats.repeated_answers) == (1, 8, 0)
 
@@ -202,7 +205,7 @@ async def test_batch_of_a_killed_process_is_found_and_not_resent(
     await database.execute("DELETE FROM reply_claims")  # they expire by themselves, in less than a minute
     book = PgBatchBook(database, "endpoint")
     async with open_stand(simulated, database, PgAnswerCache(database), book, PgClaims(database)) as stand:
-        await ask_all(stand.gateway, [overnight_run("one"), overnight_run("two")], 6)
+        await ask_all(stand.gateway, [create_overnight_run("one"), create_overnight_run("two")], 6)
     stats = simulated.read_stats()
     assert (stats.batches, stats.batch_answers, stats.requests, stats.repeated_answers) == (1, 12, 0, 0)
     rows = [*await PgLedger(database).list_rows("one"), *await PgLedger(database).list_rows("two")]

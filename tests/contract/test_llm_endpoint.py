@@ -10,7 +10,7 @@ import pytest
 from aiohttp import web
 
 from cluster.clock import SystemClock
-from tests.contract.llm_gateways import the_settings
+from tests.contract.llm_gateways import build_settings
 from tests.contract.scripted_llm import Reply, ScriptedLlm, say
 from workers.llm import endpoint
 from workers.llm.chat_completion import ChatMessage, ChatRequest, Requester
@@ -22,15 +22,15 @@ BASIC = f"Basic {base64.b64encode(b'name:word').decode()}"
 
 
 @asynccontextmanager
-async def opened(llm: ScriptedLlm, **changes: Any) -> AsyncIterator[LlmEndpoint]:
-    client = LlmEndpoint(the_settings(llm, **changes), SystemClock())
+async def open_endpoint(llm: ScriptedLlm, **changes: Any) -> AsyncIterator[LlmEndpoint]:
+    client = LlmEndpoint(build_settings(llm, **changes), SystemClock())
     try:
         yield client
     finally:
         await client.aclose()
 
 
-async def asked(client: LlmEndpoint) -> str:
+async def ask(client: LlmEndpoint) -> str:
     return (await client.complete(REQUEST, Requester("run"))).completion.text
 
 
@@ -46,8 +46,8 @@ async def asked(client: LlmEndpoint) -> str:
 async def test_api_key_takes_precedence_over_password_in_url(user: str, key: str, said: str) -> None:
     async with ScriptedLlm(say("yes")) as llm:
         url = llm.base_url.replace("http://", f"http://{user}")
-        async with opened(llm, base_url=url, api_key=key) as client:
-            assert await asked(client) == "yes"
+        async with open_endpoint(llm, base_url=url, api_key=key) as client:
+            assert await ask(client) == "yes"
             assert "word" not in client.address
         assert llm.authorizations == [said]
         assert llm.requests[0]["messages"][0]["content"] == "Ist 1 < 2? \u2713"
@@ -60,8 +60,8 @@ async def test_netrc_is_not_read(line: str, tmp_path: Path, monkeypatch: pytest.
     netrc.chmod(0o600)
     monkeypatch.setenv("NETRC", str(netrc))
     monkeypatch.setenv("HOME", str(tmp_path))
-    async with ScriptedLlm(say("yes")) as llm, opened(llm, api_key="sk-1") as client:
-        assert await asked(client) == "yes"
+    async with ScriptedLlm(say("yes")) as llm, open_endpoint(llm, api_key="sk-1") as client:
+        assert await ask(client) == "yes"
         assert llm.authorizations == ["Bearer sk-1"]
 
 
@@ -81,11 +81,11 @@ async def test_environment_proxy_is_used_except_for_excluded_hosts(monkeypatch: 
     try:
         async with ScriptedLlm(say("direct")) as llm:
             monkeypatch.setenv("no_proxy", "")
-            async with opened(llm, base_url="http://llm.example.org/v1") as client:
-                assert await asked(client) == "proxied"
+            async with open_endpoint(llm, base_url="http://llm.example.org/v1") as client:
+                assert await ask(client) == "proxied"
             monkeypatch.setenv("no_proxy", "127.0.0.1")
-            async with opened(llm) as client:
-                assert await asked(client) == "direct"
+            async with open_endpoint(llm) as client:
+                assert await ask(client) == "direct"
     finally:
         await runner.cleanup()
     assert proxied == ["http://llm.example.org/v1/chat/completions"]
@@ -93,10 +93,10 @@ async def test_environment_proxy_is_used_except_for_excluded_hosts(monkeypatch: 
 
 async def test_oversized_response_is_aborted_as_transient_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(endpoint, "MAX_BYTES", 1_000)
-    async with ScriptedLlm(Reply(200, " " * 5_000), say("yes")) as llm, opened(llm) as client:
+    async with ScriptedLlm(Reply(200, " " * 5_000), say("yes")) as llm, open_endpoint(llm) as client:
         with pytest.raises(TransientLlmFailure, match="larger than 1,000 bytes"):
-            await asked(client)
-        assert await asked(client) == "yes"
+            await ask(client)
+        assert await ask(client) == "yes"
 
 
 DEEP = ("[" * 200_000, '{"error":' * 900 + "1" + "}" * 900, '{"detail":' + "[" * 900 + "]" * 900 + "}")
@@ -104,14 +104,14 @@ DEEP = ("[" * 200_000, '{"error":' * 900 + "1" + "}" * 900, '{"detail":' + "[" *
 
 @pytest.mark.parametrize("body", DEEP)
 async def test_deeply_nested_error_body_is_a_permanent_failure(body: str) -> None:
-    async with ScriptedLlm(otherwise=lambda _: Reply(400, body)) as llm, opened(llm) as client:
+    async with ScriptedLlm(otherwise=lambda _: Reply(400, body)) as llm, open_endpoint(llm) as client:
         with pytest.raises(PermanentLlmFailure):
-            await asked(client)
+            await ask(client)
 
 
 async def test_retry_after_with_impossible_year_is_ignored() -> None:
     headers = {"Retry-After": "Mon, 01 Jan 99999999999999 00:00:00 GMT"}
-    async with ScriptedLlm(Reply(429, "{}", headers)) as llm, opened(llm) as client:
+    async with ScriptedLlm(Reply(429, "{}", headers)) as llm, open_endpoint(llm) as client:
         with pytest.raises(TransientLlmFailure) as caught:
-            await asked(client)
+            await ask(client)
         assert caught.value.retry_after is None

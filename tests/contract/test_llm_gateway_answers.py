@@ -6,7 +6,7 @@ import pytest
 
 from assayer.errors import LlmRejected, MalformedAnswer, RequestRefused
 from assayer.models import FaultKind
-from tests.contract.llm_gateways import SECRET, a_gateway
+from tests.contract.llm_gateways import SECRET, create_gateway
 from tests.contract.scripted_llm import Reply, ScriptedLlm, refuse, say
 from tests.contract.weighing import WEIGHING, Weighing, a_question, a_run, an_answer
 from workers.outbound.store import InMemoryAnswerStore
@@ -18,7 +18,7 @@ async def test_valid_answer_is_returned_with_usage_and_cost() -> None:
     used = {"prompt_tokens": 100, "completion_tokens": 20, "prompt_tokens_details": {"cached_tokens": 64}}
     body = say(GOOD, usage=None).body
     assert isinstance(body, dict)
-    async with ScriptedLlm(Reply(200, body | {"usage": used})) as llm, a_gateway(llm) as gateway:
+    async with ScriptedLlm(Reply(200, body | {"usage": used})) as llm, create_gateway(llm) as gateway:
         answer = await gateway.run(WEIGHING, a_question(), a_run())
         assert [weight.label for weight in answer.value.weights] == ["P1", "P2"]
         record = answer.record
@@ -40,7 +40,7 @@ async def test_valid_answer_is_returned_with_usage_and_cost() -> None:
     ],
 )
 async def test_recoverable_answer_is_accepted_and_its_fault_recorded(faulty: Reply, kind: FaultKind) -> None:
-    async with ScriptedLlm(faulty) as llm, a_gateway(llm) as gateway:
+    async with ScriptedLlm(faulty) as llm, create_gateway(llm) as gateway:
         answer = await gateway.run(WEIGHING, a_question(), a_run())
         assert [weight.weight for weight in answer.value.weights] == [3, 3]
         assert [fault.kind for fault in answer.record.faults] == [kind]
@@ -67,7 +67,7 @@ async def test_recoverable_answer_is_accepted_and_its_fault_recorded(faulty: Rep
     ],
 )
 async def test_unusable_answer_is_retried_with_its_errors(faulty: Reply, kind: FaultKind, told: str) -> None:
-    async with ScriptedLlm(faulty, say(GOOD)) as llm, a_gateway(llm) as gateway:
+    async with ScriptedLlm(faulty, say(GOOD)) as llm, create_gateway(llm) as gateway:
         answer = await gateway.run(WEIGHING, a_question(), a_run())
         assert [fault.kind for fault in answer.record.faults] == [kind]
         assert (answer.record.attempts, answer.record.prompt_tokens) == (2, 200)
@@ -78,14 +78,14 @@ async def test_unusable_answer_is_retried_with_its_errors(faulty: Reply, kind: F
 
 
 async def test_truncated_answer_is_retried_with_higher_token_limit() -> None:
-    async with ScriptedLlm(say(GOOD[:9], "length"), say(GOOD)) as llm, a_gateway(llm) as gateway:
+    async with ScriptedLlm(say(GOOD[:9], "length"), say(GOOD)) as llm, create_gateway(llm) as gateway:
         await gateway.run(WEIGHING, a_question(), a_run())
         assert [request["max_tokens"] for request in llm.requests] == [500, 1000]
 
 
 async def test_permanently_malformed_answer_fails_with_faults_and_cost_recorded() -> None:
     answers = InMemoryAnswerStore()
-    async with ScriptedLlm(say(""), say("?"), say(an_answer(["P1"]))) as llm, a_gateway(llm, answers) as gateway:
+    async with ScriptedLlm(say(""), say("?"), say(an_answer(["P1"]))) as llm, create_gateway(llm, answers) as gateway:
         with pytest.raises(MalformedAnswer, match=r"tests\.weighing in 3 tries.*no weight for P2") as caught:
             await gateway.run(WEIGHING, a_question(), a_run())
     kinds = ["empty", "invalid_json", "failed_check"]
@@ -100,7 +100,7 @@ async def test_permanently_malformed_answer_fails_with_faults_and_cost_recorded(
 @pytest.mark.parametrize("status", [400, 422])
 async def test_unknown_rejection_concerns_only_its_request_once_model_has_answered(status: int) -> None:
     odd = refuse(status, "The stars are not right.")
-    async with ScriptedLlm(odd, say(GOOD), odd, say(GOOD)) as llm, a_gateway(llm) as gateway:
+    async with ScriptedLlm(odd, say(GOOD), odd, say(GOOD)) as llm, create_gateway(llm) as gateway:
         with pytest.raises(LlmRejected, match="stars are not right"):
             await gateway.run(WEIGHING, a_question("One."), a_run())
         await gateway.run(WEIGHING, a_question("Two."), a_run())
@@ -111,14 +111,14 @@ async def test_unknown_rejection_concerns_only_its_request_once_model_has_answer
 
 async def test_answer_rejected_as_malformed_by_endpoint_is_retried() -> None:
     error = {"message": "Failed to generate JSON.", "code": "json_validate_failed", "failed_generation": GOOD[:40]}
-    async with ScriptedLlm(Reply(400, {"error": error}), say(GOOD)) as llm, a_gateway(llm) as gateway:
+    async with ScriptedLlm(Reply(400, {"error": error}), say(GOOD)) as llm, create_gateway(llm) as gateway:
         record = (await gateway.run(WEIGHING, a_question(), a_run())).record
         assert [fault.kind for fault in record.faults] == ["truncated"]
         assert llm.requests[1]["messages"][-2]["content"] == GOOD[:40]
 
 
 async def test_unknown_price_leaves_the_cost_absent() -> None:
-    async with ScriptedLlm(say(GOOD)) as llm, a_gateway(llm, prices={}) as gateway:
+    async with ScriptedLlm(say(GOOD)) as llm, create_gateway(llm, prices={}) as gateway:
         assert (await gateway.run(WEIGHING, a_question(), a_run())).record.cost_usd is None
 
 
@@ -137,7 +137,7 @@ def _is_heavy(answer: Weighing) -> bool:
     ids=["better", "no-better", "malformed", "rejected"],
 )
 async def test_valid_answer_is_retried_once_for_advice_and_never_lost(second: Reply, weight: int) -> None:
-    async with ScriptedLlm(say(HEAVY), second) as llm, a_gateway(llm) as gateway:
+    async with ScriptedLlm(say(HEAVY), second) as llm, create_gateway(llm) as gateway:
         answer = await gateway.run(ADVISED, a_question(), a_run())
         assert answer.value.weights[-1].weight == weight
         assert TOO_HEAVY in llm.requests[1]["messages"][-1]["content"]

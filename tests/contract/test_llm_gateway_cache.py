@@ -9,7 +9,7 @@ import pytest
 from assayer.errors import BudgetExhausted, LlmRejected, MalformedAnswer, StorageError
 from assayer.run.budget import Budget
 from orchestrator.store import PgAnswerCache
-from tests.contract.llm_gateways import a_gateway
+from tests.contract.llm_gateways import create_gateway
 from tests.contract.scripted_llm import ScriptedLlm, refuse, say
 from tests.contract.weighing import WEIGHING, Question, Weighing, a_question, a_run, an_answer
 from workers.outbound.store import AnswerStore, InMemoryAnswerStore
@@ -42,7 +42,7 @@ def answers(request: pytest.FixtureRequest) -> AnswerStore:
 
 
 async def test_unshared_answers_are_cached_per_tenant(answers: AnswerStore) -> None:
-    async with ScriptedLlm(GOOD, GOOD, GOOD) as llm, a_gateway(llm, answers) as gateway:
+    async with ScriptedLlm(GOOD, GOOD, GOOD) as llm, create_gateway(llm, answers) as gateway:
         runs = [replace(a_run(f"{owner}{number}"), answers_of=owner) for owner in ("a", "b", "") for number in (1, 2)]
         cached = [(await gateway.run(WEIGHING, a_question(), run)).record.cached for run in runs]
         assert len(llm.requests) == 3
@@ -52,7 +52,7 @@ async def test_unshared_answers_are_cached_per_tenant(answers: AnswerStore) -> N
 async def test_samples_are_requested_and_cached_separately_with_their_own_seeds() -> None:
     answers = InMemoryAnswerStore()
     samples = [replace(WEIGHING, sample=number, temperature=0.7) for number in range(3)]
-    async with ScriptedLlm(GOOD, GOOD, GOOD) as llm, a_gateway(llm, answers, seed=5) as gateway:
+    async with ScriptedLlm(GOOD, GOOD, GOOD) as llm, create_gateway(llm, answers, seed=5) as gateway:
         for task in (*samples, *samples):
             await gateway.run(task, a_question(), a_run("one"))
         assert [(request["temperature"], request["seed"]) for request in llm.requests] == [(0.7, 5), (0.7, 6), (0.7, 7)]
@@ -62,9 +62,9 @@ async def test_samples_are_requested_and_cached_separately_with_their_own_seeds(
 async def test_cached_answer_keeps_its_original_cost_and_faults() -> None:
     answers = InMemoryAnswerStore()
     async with ScriptedLlm(say(""), GOOD) as llm:
-        async with a_gateway(llm, answers) as gateway:
+        async with create_gateway(llm, answers) as gateway:
             first = await gateway.run(WEIGHING, a_question(), a_run("one"))
-        async with a_gateway(llm, answers) as gateway:
+        async with create_gateway(llm, answers) as gateway:
             second = await gateway.run(WEIGHING, a_question(), a_run("two"))
         assert len(llm.requests) == 2
     assert second.value == first.value
@@ -81,7 +81,7 @@ async def test_cache_key_covers_model_temperature_and_seed(change: dict[str, Any
     answers = InMemoryAnswerStore()
     async with ScriptedLlm(GOOD, GOOD) as llm:
         for changes in ({}, change):
-            async with a_gateway(llm, answers, **changes) as gateway:
+            async with create_gateway(llm, answers, **changes) as gateway:
                 await gateway.run(WEIGHING, a_question(), a_run())
     assert len(answers.answers) == 2
 
@@ -90,7 +90,7 @@ async def test_cache_key_covers_model_temperature_and_seed(change: dict[str, Any
 async def test_answers_are_shared_across_urls_only_with_same_endpoint_name(names: tuple[str, str], kept: int) -> None:
     answers = InMemoryAnswerStore()
     for name in names:
-        async with ScriptedLlm(GOOD) as llm, a_gateway(llm, answers, endpoint_name=name) as gateway:
+        async with ScriptedLlm(GOOD) as llm, create_gateway(llm, answers, endpoint_name=name) as gateway:
             await gateway.run(WEIGHING, a_question(), a_run())
     assert len(answers.answers) == kept
 
@@ -99,14 +99,14 @@ async def test_json_mode_is_not_part_of_the_cache_key() -> None:
     answers = InMemoryAnswerStore()
     async with ScriptedLlm(GOOD) as llm:
         for structured in ("json_schema", "json_object"):
-            async with a_gateway(llm, answers, structured=structured) as gateway:
+            async with create_gateway(llm, answers, structured=structured) as gateway:
                 await gateway.run(WEIGHING, a_question(), a_run())
 
 
 async def test_cached_answer_failing_a_stricter_check_is_renewed_once(answers: AnswerStore) -> None:
     stricter = replace(WEIGHING, check=lambda question, answer: [] if answer.remark == "New." else ["No."])
     renewed = say(an_answer().replace("All [P1] {good}.", "New."))
-    async with ScriptedLlm(GOOD, renewed) as llm, a_gateway(llm, answers) as gateway:
+    async with ScriptedLlm(GOOD, renewed) as llm, create_gateway(llm, answers) as gateway:
         await gateway.run(WEIGHING, a_question(), a_run())
         renewals = [await gateway.run(stricter, a_question(), a_run()) for _ in range(2)]
         assert len(llm.requests) == 2
@@ -116,7 +116,7 @@ async def test_cached_answer_failing_a_stricter_check_is_renewed_once(answers: A
 
 async def test_answer_is_stored_before_it_is_returned() -> None:
     answers = SlowAnswers()
-    async with ScriptedLlm(GOOD) as llm, a_gateway(llm, answers) as gateway:
+    async with ScriptedLlm(GOOD) as llm, create_gateway(llm, answers) as gateway:
         asking = asyncio.create_task(gateway.run(WEIGHING, a_question(), a_run()))
         await answers.writing.wait()
         assert not asking.done()
@@ -128,7 +128,7 @@ async def test_answer_is_stored_before_it_is_returned() -> None:
 async def test_paid_answer_is_stored_despite_cancelled_caller() -> None:
     answers = SlowAnswers()
     async with ScriptedLlm(GOOD) as llm:
-        async with a_gateway(llm, answers) as gateway:
+        async with create_gateway(llm, answers) as gateway:
             asking = asyncio.create_task(gateway.run(WEIGHING, a_question(), a_run()))
             await answers.writing.wait()
             asking.cancel()
@@ -139,7 +139,7 @@ async def test_paid_answer_is_stored_despite_cancelled_caller() -> None:
 
 
 async def test_answer_store_failure_is_raised_and_request_can_be_repeated() -> None:
-    async with ScriptedLlm(GOOD, GOOD) as llm, a_gateway(llm, BrokenAnswers()) as gateway:
+    async with ScriptedLlm(GOOD, GOOD) as llm, create_gateway(llm, BrokenAnswers()) as gateway:
         for _ in range(2):
             with pytest.raises(StorageError, match="disk is full"):
                 await gateway.run(WEIGHING, a_question(), a_run())
@@ -149,7 +149,7 @@ async def test_sent_request_is_charged_despite_cancelled_caller() -> None:
     answers, budget = InMemoryAnswerStore(), Budget(max_usd=10.0)
     async with ScriptedLlm(otherwise=lambda _: GOOD) as llm:
         llm.open.clear()
-        async with a_gateway(llm, answers) as gateway:
+        async with create_gateway(llm, answers) as gateway:
             asking = asyncio.create_task(gateway.run(WEIGHING, a_question(), a_run("run", budget)))
             await llm.arrived.wait()
             asking.cancel()
@@ -166,7 +166,7 @@ async def test_queued_request_is_not_charged_when_cancelled() -> None:
     answers, budget = InMemoryAnswerStore(), Budget()
     async with ScriptedLlm(otherwise=lambda _: GOOD) as llm:
         llm.open.clear()
-        async with a_gateway(llm, answers, concurrency={"start": 1, "max": 1}) as gateway:
+        async with create_gateway(llm, answers, concurrency={"start": 1, "max": 1}) as gateway:
             first = asyncio.create_task(gateway.run(WEIGHING, a_question("one"), a_run("first")))
             await llm.arrived.wait()
             second = asyncio.create_task(gateway.run(WEIGHING, a_question("two"), a_run("run", budget)))
@@ -181,7 +181,7 @@ async def test_queued_request_is_not_charged_when_cancelled() -> None:
 
 async def test_identical_concurrent_requests_are_sent_once() -> None:
     answers = InMemoryAnswerStore()
-    async with ScriptedLlm(GOOD) as llm, a_gateway(llm, answers) as gateway:
+    async with ScriptedLlm(GOOD) as llm, create_gateway(llm, answers) as gateway:
         results = await asyncio.gather(*(gateway.run(WEIGHING, a_question(), a_run(f"{n}")) for n in range(50)))
         assert len(llm.requests) == 1
     assert len({result.value.model_dump_json() for result in results}) == 1
@@ -191,7 +191,7 @@ async def test_identical_concurrent_requests_are_sent_once() -> None:
 
 async def test_failure_of_shared_request_reaches_all_callers() -> None:
     answers = InMemoryAnswerStore()
-    async with ScriptedLlm(refuse(401, "No.")) as llm, a_gateway(llm, answers) as gateway:
+    async with ScriptedLlm(refuse(401, "No.")) as llm, create_gateway(llm, answers) as gateway:
         results = await asyncio.gather(
             *(gateway.run(WEIGHING, a_question(), a_run()) for _ in range(5)), return_exceptions=True
         )
@@ -203,7 +203,7 @@ async def test_failure_of_shared_request_reaches_all_callers() -> None:
 
 async def test_shared_request_continues_after_its_first_caller_is_cancelled() -> None:
     answers = InMemoryAnswerStore()
-    async with ScriptedLlm(otherwise=lambda _: GOOD) as llm, a_gateway(llm, answers) as gateway:
+    async with ScriptedLlm(otherwise=lambda _: GOOD) as llm, create_gateway(llm, answers) as gateway:
         llm.open.clear()
         leader = asyncio.create_task(gateway.run(WEIGHING, a_question(), a_run("leader")))
         await llm.arrived.wait()
@@ -220,7 +220,7 @@ async def test_shared_request_continues_after_its_first_caller_is_cancelled() ->
 
 
 async def test_request_over_budget_does_not_block_identical_requests() -> None:
-    async with ScriptedLlm(GOOD) as llm, a_gateway(llm) as gateway:
+    async with ScriptedLlm(GOOD) as llm, create_gateway(llm) as gateway:
         poor, rich = await asyncio.gather(
             gateway.run(WEIGHING, a_question(), a_run("poor", Budget(max_usd=0.0))),
             gateway.run(WEIGHING, a_question(), a_run("rich")),
@@ -233,7 +233,7 @@ async def test_request_over_budget_does_not_block_identical_requests() -> None:
 async def test_cached_answers_are_free() -> None:
     answers = InMemoryAnswerStore()
     budget = Budget(max_usd=0.006)
-    async with ScriptedLlm(GOOD) as llm, a_gateway(llm, answers) as gateway:
+    async with ScriptedLlm(GOOD) as llm, create_gateway(llm, answers) as gateway:
         await gateway.run(WEIGHING, a_question(), a_run("one", budget))
         spent = budget.spent_usd
         assert spent == pytest.approx(0.0004)
@@ -243,11 +243,11 @@ async def test_cached_answers_are_free() -> None:
 
 
 async def test_exception_in_task_check_releases_the_request_in_flight() -> None:
-    def broken(question: Question, answer: Weighing) -> list[str]:
+    def raise_key_error(question: Question, answer: Weighing) -> list[str]:
         raise KeyError("P3")
 
-    async with ScriptedLlm(GOOD, *[say("?")] * 3) as llm, a_gateway(llm) as gateway:
+    async with ScriptedLlm(GOOD, *[say("?")] * 3) as llm, create_gateway(llm) as gateway:
         with pytest.raises(KeyError):
-            await gateway.run(replace(WEIGHING, check=broken), a_question(), a_run())
+            await gateway.run(replace(WEIGHING, check=raise_key_error), a_question(), a_run())
         with pytest.raises(MalformedAnswer):
             await gateway.run(WEIGHING, a_question(), a_run())

@@ -14,7 +14,7 @@ from assayer.models import FaultKind
 from assayer.run.budget import Budget
 from assayer.run.context_variables import urgency
 from cluster.clock import SystemClock
-from tests.contract.llm_gateways import a_gateway, the_settings
+from tests.contract.llm_gateways import build_settings, create_gateway
 from tests.contract.scripted_llm import Dropped, Script, ScriptedLlm, refuse, say
 from tests.contract.weighing import WEIGHING, a_question, a_run, an_answer
 from tests.polling import wait_until_async
@@ -28,9 +28,9 @@ CALLS = 400
 async def test_concurrency_grows_from_start_value_to_maximum() -> None:
     async with ScriptedLlm(otherwise=lambda _: GOOD) as llm:
         llm.seconds = 0.3
-        settings = the_settings(llm, concurrency={"start": 8, "max": 32})
+        settings = build_settings(llm, concurrency={"start": 8, "max": 32})
         transport = LlmEndpoint(settings, SystemClock())
-        async with a_gateway(llm, transport=transport) as gateway:
+        async with create_gateway(llm, transport=transport) as gateway:
             run = a_run()
             await asyncio.gather(*(gateway.run(WEIGHING, a_question(f"{n}"), run) for n in range(200)))
         assert transport.admission.peak == 32
@@ -42,15 +42,15 @@ async def test_concurrency_grows_from_start_value_to_maximum() -> None:
 async def test_urgent_request_moves_identical_queued_request_to_the_front(shared: bool) -> None:
     async with ScriptedLlm(otherwise=lambda _: GOOD) as llm:
         llm.seconds = 0.05
-        settings, clock = the_settings(llm, concurrency={"max": 1}), SystemClock()
+        settings, clock = build_settings(llm, concurrency={"max": 1}), SystemClock()
         transport = LlmEndpoint(settings, clock, InMemorySharedState(clock) if shared else None)
-        async with a_gateway(llm, transport=transport) as gateway:
+        async with create_gateway(llm, transport=transport) as gateway:
             batch = [asyncio.create_task(gateway.run(WEIGHING, a_question(f"{n}"), a_run("batch"))) for n in range(40)]
 
-            async def busy() -> bool:
+            async def is_busy() -> bool:
                 return llm.in_flight == 1
 
-            await wait_until_async(busy)
+            await wait_until_async(is_busy)
             with urgency(urgent=True):
                 answer = await gateway.run(WEIGHING, a_question("39"), a_run("person"))
             assert answer.record.cached
@@ -76,7 +76,7 @@ async def test_every_injected_fault_is_recorded_exactly_once() -> None:
     injected: Counter[FaultKind] = Counter()
     faults = cycle(kinds)
 
-    def sometimes(_: dict[str, Any]) -> Script:
+    def fail_sometimes(_: dict[str, Any]) -> Script:
         if len(llm.requests) % 7:
             return GOOD
         reply, kind = next(faults)
@@ -84,8 +84,8 @@ async def test_every_injected_fault_is_recorded_exactly_once() -> None:
         return reply
 
     answers = InMemoryAnswerStore()
-    llm = ScriptedLlm(otherwise=sometimes)
-    async with llm, a_gateway(llm, answers, repair_attempts=6) as gateway:
+    llm = ScriptedLlm(otherwise=fail_sometimes)
+    async with llm, create_gateway(llm, answers, repair_attempts=6) as gateway:
         run = a_run()
         results = await asyncio.gather(*(gateway.run(WEIGHING, a_question(f"{n}"), run) for n in range(CALLS)))
     recorded = Counter(fault.kind for result in results for fault in result.record.faults)
@@ -97,7 +97,7 @@ async def test_every_injected_fault_is_recorded_exactly_once() -> None:
 async def test_budget_holds_with_many_concurrent_requests() -> None:
     budget = Budget(max_usd=0.1)
     async with ScriptedLlm(otherwise=lambda _: say(an_answer(), usage=(100, 300))) as llm:
-        async with a_gateway(llm) as gateway:
+        async with create_gateway(llm) as gateway:
             run = a_run("run", budget)
             results = await asyncio.gather(
                 *(gateway.run(WEIGHING, a_question(f"{n}"), run) for n in range(100)), return_exceptions=True
@@ -113,7 +113,7 @@ async def test_budget_holds_with_many_concurrent_requests() -> None:
 async def test_budget_reservations_shrink_once_answer_lengths_are_known() -> None:
     """Each call costs 0.0004, and would cost about 0.0053 if its answer were as long as its task allows."""
     budget = Budget(max_usd=0.02)
-    async with ScriptedLlm(otherwise=lambda _: GOOD) as llm, a_gateway(llm) as gateway:
+    async with ScriptedLlm(otherwise=lambda _: GOOD) as llm, create_gateway(llm) as gateway:
         run = a_run("run", budget)
 
         async def ask_until_refused() -> None:
@@ -127,7 +127,7 @@ async def test_budget_reservations_shrink_once_answer_lengths_are_known() -> Non
 
 
 async def test_token_budget_works_without_prices() -> None:
-    async with ScriptedLlm(otherwise=lambda _: GOOD) as llm, a_gateway(llm, prices={}) as gateway:
+    async with ScriptedLlm(otherwise=lambda _: GOOD) as llm, create_gateway(llm, prices={}) as gateway:
         run = a_run("run", Budget(max_prompt_tokens=1_000))
         results = await asyncio.gather(
             *(gateway.run(WEIGHING, a_question(f"{n}"), run) for n in range(50)), return_exceptions=True
@@ -137,7 +137,7 @@ async def test_token_budget_works_without_prices() -> None:
 
 
 async def test_dollar_budget_without_a_price_is_refused_before_anything_is_sent() -> None:
-    async with ScriptedLlm() as llm, a_gateway(llm, prices={}) as gateway:
+    async with ScriptedLlm() as llm, create_gateway(llm, prices={}) as gateway:
         with pytest.raises(ConfigurationError, match=r"price of model 'm'.*ASSAYER_LLM__PRICES"):
             await gateway.run(WEIGHING, a_question(), a_run("run", Budget(max_usd=1.0)))
         assert llm.requests == []
@@ -145,7 +145,7 @@ async def test_dollar_budget_without_a_price_is_refused_before_anything_is_sent(
 
 async def test_task_with_its_own_model_uses_it_and_needs_its_price() -> None:
     named = replace(WEIGHING, model="other")
-    async with ScriptedLlm(otherwise=lambda _: GOOD) as llm, a_gateway(llm) as gateway:
+    async with ScriptedLlm(otherwise=lambda _: GOOD) as llm, create_gateway(llm) as gateway:
         first = await gateway.run(WEIGHING, a_question(), a_run())
         second = await gateway.run(named, a_question(), a_run())
         assert [request["model"] for request in llm.requests] == ["m", "other"], "answers of another model do not do"
@@ -158,12 +158,12 @@ async def test_task_with_its_own_model_uses_it_and_needs_its_price() -> None:
 async def test_rate_limit_pauses_all_requests_for_the_requested_time() -> None:
     times: list[float] = []
 
-    def limited_at_first(_: dict[str, Any]) -> Script:
+    def limit_first_requests(_: dict[str, Any]) -> Script:
         times.append(time.monotonic())
         return refuse(429, "Wait.", None, retry_after="0.3") if len(times) <= 8 else GOOD
 
-    llm = ScriptedLlm(otherwise=limited_at_first)
-    async with llm, a_gateway(llm, concurrency={"start": 8, "max": 8}) as gateway:
+    llm = ScriptedLlm(otherwise=limit_first_requests)
+    async with llm, create_gateway(llm, concurrency={"start": 8, "max": 8}) as gateway:
         run = a_run()
         await asyncio.gather(*(gateway.run(WEIGHING, a_question(f"{n}"), run) for n in range(40)))
     times.sort()

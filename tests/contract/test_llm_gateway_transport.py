@@ -8,7 +8,7 @@ import pytest
 from assayer.errors import BudgetExhausted, LlmRejected, LlmUnavailable, MalformedAnswer
 from assayer.models import FaultKind
 from assayer.run.budget import Budget
-from tests.contract.llm_gateways import SECRET, a_gateway
+from tests.contract.llm_gateways import SECRET, create_gateway
 from tests.contract.scripted_llm import Dropped, Reply, Script, ScriptedLlm, refuse, say
 from tests.contract.weighing import WEIGHING, a_question, a_run, an_answer
 from workers.outbound.store import InMemoryAnswerStore
@@ -31,7 +31,7 @@ GOOD = say(an_answer())
     ],
 )
 async def test_transient_failure_is_retried_and_recorded(trouble: Script, kind: FaultKind) -> None:
-    async with ScriptedLlm(trouble, trouble, GOOD) as llm, a_gateway(llm) as gateway:
+    async with ScriptedLlm(trouble, trouble, GOOD) as llm, create_gateway(llm) as gateway:
         record = (await gateway.run(WEIGHING, a_question(), a_run())).record
         assert [fault.kind for fault in record.faults] == [kind, kind]
         assert record.attempts == 3
@@ -49,7 +49,7 @@ async def test_transient_failure_is_retried_and_recorded(trouble: Script, kind: 
 )
 async def test_rejected_requests_are_not_charged(refusal: Reply) -> None:
     budget = Budget()
-    async with ScriptedLlm(refusal, GOOD) as llm, a_gateway(llm) as gateway:
+    async with ScriptedLlm(refusal, GOOD) as llm, create_gateway(llm) as gateway:
         record = (await gateway.run(WEIGHING, a_question(), a_run("run", budget))).record
     assert record.prompt_tokens == budget.spent_prompt_tokens == 100
 
@@ -65,7 +65,7 @@ async def test_rejected_requests_are_not_charged(refusal: Reply) -> None:
 )
 async def test_possibly_processed_requests_are_charged_at_least_their_prompt(trouble: Script, read: int | None) -> None:
     answers, budget = InMemoryAnswerStore(), Budget(max_usd=1.0)
-    async with ScriptedLlm(trouble, GOOD) as llm, a_gateway(llm, answers) as gateway:
+    async with ScriptedLlm(trouble, GOOD) as llm, create_gateway(llm, answers) as gateway:
         record = (await gateway.run(WEIGHING, a_question(), a_run("run", budget))).record
     assert record.prompt_tokens == budget.spent_prompt_tokens
     assert record.prompt_tokens == 100 + read if read else record.prompt_tokens > 150
@@ -77,7 +77,7 @@ async def test_request_timeout_is_recorded_and_its_prompt_charged() -> None:
     answers, budget = InMemoryAnswerStore(), Budget(max_usd=1.0)
     async with ScriptedLlm(otherwise=lambda _: GOOD) as llm:
         llm.open.clear()
-        async with a_gateway(llm, answers, request_timeout_seconds=0.05, max_attempts=2) as gateway:
+        async with create_gateway(llm, answers, request_timeout_seconds=0.05, max_attempts=2) as gateway:
             with pytest.raises(LlmUnavailable, match=r"in 2 tries.*no response within 0\.05 s") as caught:
                 await gateway.run(WEIGHING, a_question(), a_run("run", budget))
     assert [fault.kind for fault in caught.value.faults] == ["timeout", "timeout"]
@@ -92,7 +92,7 @@ async def test_budget_ends_requests_that_are_never_answered() -> None:
     budget = Budget(max_prompt_tokens=1_000)
     async with ScriptedLlm(otherwise=lambda _: GOOD) as llm:
         llm.open.clear()
-        async with a_gateway(llm, request_timeout_seconds=0.02, max_attempts=100) as gateway:
+        async with create_gateway(llm, request_timeout_seconds=0.02, max_attempts=100) as gateway:
             with pytest.raises(BudgetExhausted):
                 await gateway.run(WEIGHING, a_question(), a_run("run", budget))
         assert 2 <= len(llm.requests) <= 20
@@ -106,7 +106,7 @@ async def test_budget_ends_requests_that_are_never_answered() -> None:
 async def test_answer_without_choices_is_malformed_and_charged(wordless: dict[str, object]) -> None:
     answers, budget = InMemoryAnswerStore(), Budget(max_usd=1.0)
     body = wordless | {"usage": {"prompt_tokens": 5_000, "completion_tokens": 0}}
-    async with ScriptedLlm(otherwise=lambda _: Reply(200, body)) as llm, a_gateway(llm, answers) as gateway:
+    async with ScriptedLlm(otherwise=lambda _: Reply(200, body)) as llm, create_gateway(llm, answers) as gateway:
         with pytest.raises(MalformedAnswer) as caught:
             await gateway.run(WEIGHING, a_question(), a_run("run", budget))
         assert len(llm.requests) == 3
@@ -124,7 +124,7 @@ async def test_retry_after_is_honoured(form: str) -> None:
         "seconds": ({"retry_after": "0.2"}, dt.timedelta(seconds=0.2)),
         "date": ({"retry_after": format_datetime(day, usegmt=True)}, None),
     }[form]
-    async with ScriptedLlm(refuse(429, "Wait.", None, **headers), GOOD) as llm, a_gateway(llm) as gateway:
+    async with ScriptedLlm(refuse(429, "Wait.", None, **headers), GOOD) as llm, create_gateway(llm) as gateway:
         earliest = day if wait is None else dt.datetime.now(dt.UTC) + wait
         await gateway.run(WEIGHING, a_question(), a_run())
         assert dt.datetime.now(dt.UTC) >= earliest
@@ -133,7 +133,7 @@ async def test_retry_after_is_honoured(form: str) -> None:
 async def test_excessive_retry_after_makes_the_endpoint_unavailable() -> None:
     async with (
         ScriptedLlm(refuse(429, "Come back tomorrow.", None, retry_after="86400")) as llm,
-        a_gateway(llm) as gateway,
+        create_gateway(llm) as gateway,
     ):
         with pytest.raises(LlmUnavailable, match="asked to wait 86400 s"):
             await gateway.run(WEIGHING, a_question(), a_run())
@@ -143,7 +143,7 @@ async def test_persistent_failure_is_reported_as_unavailable_and_recorded() -> N
     answers = InMemoryAnswerStore()
     async with (
         ScriptedLlm(otherwise=lambda _: refuse(503, "Overloaded.")) as llm,
-        a_gateway(llm, answers, max_attempts=3) as gateway,
+        create_gateway(llm, answers, max_attempts=3) as gateway,
     ):
         with pytest.raises(LlmUnavailable, match=r"in 3 tries.*HTTP 503 Overloaded.*ASSAYER_LLM__BASE_URL"):
             await gateway.run(WEIGHING, a_question(), a_run())
@@ -157,7 +157,7 @@ async def test_unreachable_endpoint_is_a_connection_fault() -> None:
     async with ScriptedLlm() as llm:
         gone = llm
     budget = Budget()
-    async with a_gateway(gone, max_attempts=2) as gateway:
+    async with create_gateway(gone, max_attempts=2) as gateway:
         with pytest.raises(LlmUnavailable) as caught:
             await gateway.run(WEIGHING, a_question(), a_run("run", budget))
         assert [fault.kind for fault in caught.value.faults] == ["connection", "connection"]
@@ -184,7 +184,7 @@ REJECTIONS = [
 async def test_permanent_rejection_is_reported_immediately_without_the_key(
     refusal: Reply, words: str, setting: str
 ) -> None:
-    async with ScriptedLlm(refusal, refusal) as llm, a_gateway(llm) as gateway:
+    async with ScriptedLlm(refusal, refusal) as llm, create_gateway(llm) as gateway:
         with pytest.raises(LlmRejected, match=words) as caught:
             await gateway.run(WEIGHING, a_question(), a_run())
         assert len(llm.requests) == 1
@@ -197,25 +197,25 @@ async def test_permanent_rejection_is_reported_immediately_without_the_key(
 
 async def test_rejected_structured_output_error_names_its_setting() -> None:
     refusal = refuse(400, "response_format is not supported")
-    async with ScriptedLlm(refusal) as llm, a_gateway(llm, structured="json_schema") as gateway:
+    async with ScriptedLlm(refusal) as llm, create_gateway(llm, structured="json_schema") as gateway:
         with pytest.raises(LlmRejected, match="ASSAYER_LLM__STRUCTURED"):
             await gateway.run(WEIGHING, a_question(), a_run())
 
 
 async def test_probe_checks_every_configured_model() -> None:
-    async with ScriptedLlm(say("yes"), say("yes")) as llm, a_gateway(llm, fast_model="small") as gateway:
+    async with ScriptedLlm(say("yes"), say("yes")) as llm, create_gateway(llm, fast_model="small") as gateway:
         assert await gateway.probe() == f"m and small at {llm.base_url} answer."
         assert [request["model"] for request in llm.requests] == ["m", "small"]
 
 
 async def test_probe_reports_busy_endpoint_as_present_but_unavailable() -> None:
-    async with ScriptedLlm(refuse(503, "Loading model.")) as llm, a_gateway(llm) as gateway:
+    async with ScriptedLlm(refuse(503, "Loading model.")) as llm, create_gateway(llm) as gateway:
         with pytest.raises(LlmUnavailable, match=r"responds, but model .* gives no answer.*Loading model"):
             await gateway.probe()
 
 
 async def test_connection_is_kept_between_requests() -> None:
-    async with ScriptedLlm(otherwise=lambda _: GOOD) as llm, a_gateway(llm) as gateway:
+    async with ScriptedLlm(otherwise=lambda _: GOOD) as llm, create_gateway(llm) as gateway:
         for number in range(3):
             await gateway.run(WEIGHING, a_question(f"{number}"), a_run())
         assert len(llm.connections) == 1

@@ -11,7 +11,7 @@ from assayer.errors import StorageError
 from assayer.run.context_variables import urgency
 from cluster.clock import SystemClock
 from orchestrator.store import Database, PgAnswerCache, PgSharedState
-from tests.contract.llm_gateways import the_settings
+from tests.contract.llm_gateways import build_settings
 from tests.contract.scripted_llm import Script, ScriptedLlm, refuse, say
 from tests.contract.weighing import WEIGHING, a_question, a_run, an_answer
 from tests.polling import wait_until_async
@@ -30,14 +30,14 @@ def state(request: pytest.FixtureRequest) -> SharedState:
 
 
 @asynccontextmanager
-async def gateways(
+async def open_gateways(
     llm: ScriptedLlm,
     states: Sequence[SharedState],
     answers: Sequence[AnswerStore] | None = None,
     **changes: Any,
 ) -> AsyncIterator[list[LlmGateway]]:
     """Open one gateway for each of the processes that share a limit."""
-    settings, clock = the_settings(llm, **changes), SystemClock()
+    settings, clock = build_settings(llm, **changes), SystemClock()
     async with AsyncExitStack() as stack:
         yield [
             await stack.enter_async_context(
@@ -59,7 +59,7 @@ async def ask(gateway: LlmGateway, *names: str) -> None:
 async def test_processes_share_and_fully_use_the_concurrency_limit(state: SharedState) -> None:
     async with ScriptedLlm(otherwise=lambda _: GOOD) as llm:
         llm.seconds = 0.05
-        async with gateways(llm, [state] * 3, concurrency={"start": 6, "max": 6}) as three:
+        async with open_gateways(llm, [state] * 3, concurrency={"start": 6, "max": 6}) as three:
             asked = (ask(item, *(f"{name} {n}" for n in range(40))) for name, item in enumerate(three))
             await asyncio.gather(*asked)
     assert llm.peak == 6
@@ -69,14 +69,14 @@ async def test_processes_share_and_fully_use_the_concurrency_limit(state: Shared
 async def test_new_process_shares_the_concurrency_limit_with_the_old(state: SharedState) -> None:
     async with ScriptedLlm(otherwise=lambda _: GOOD) as llm:
         llm.seconds = 0.05
-        async with gateways(llm, [state], concurrency={"max": 4}) as (old,):
+        async with open_gateways(llm, [state], concurrency={"max": 4}) as (old,):
             first = asyncio.create_task(ask(old, *(f"old {n}" for n in range(300))))
 
-            async def busy() -> bool:
+            async def is_busy() -> bool:
                 return llm.in_flight == 4
 
-            await wait_until_async(busy)
-            async with gateways(llm, [state], concurrency={"max": 4}) as (new,):
+            await wait_until_async(is_busy)
+            async with open_gateways(llm, [state], concurrency={"max": 4}) as (new,):
                 await ask(new, *(f"new {n}" for n in range(20)))
                 assert not first.done(), "the new one got its share while the old one had more to ask"
             await first
@@ -84,13 +84,13 @@ async def test_new_process_shares_the_concurrency_limit_with_the_old(state: Shar
 
 
 async def test_shared_limit_adapts_to_endpoint_capacity(state: SharedState) -> None:
-    def capped(_: dict[str, Any]) -> Script:
+    def cap_requests(_: dict[str, Any]) -> Script:
         return refuse(429, "Too many.", None, retry_after="0.05") if llm.in_flight > 24 else GOOD
 
-    llm = ScriptedLlm(otherwise=capped)
+    llm = ScriptedLlm(otherwise=cap_requests)
     llm.seconds = 0.02
     limits = {"start": 8, "max": 512}
-    async with llm, gateways(llm, [state] * 2, concurrency=limits, max_attempts=50) as both:
+    async with llm, open_gateways(llm, [state] * 2, concurrency=limits, max_attempts=50) as both:
         await asyncio.gather(*(ask(item, *(f"{name} {n}" for n in range(250))) for name, item in enumerate(both)))
     assert llm.peak > 8
     assert len(llm.requests) - 500 < 500
@@ -99,13 +99,13 @@ async def test_shared_limit_adapts_to_endpoint_capacity(state: SharedState) -> N
 async def test_urgent_request_overtakes_queue_of_another_process(state: SharedState) -> None:
     async with ScriptedLlm(otherwise=lambda _: GOOD) as llm:
         llm.seconds = 0.1
-        async with gateways(llm, [state] * 2, concurrency={"max": 2}) as (batch, asked):
+        async with open_gateways(llm, [state] * 2, concurrency={"max": 2}) as (batch, asked):
             waiting = asyncio.create_task(ask(batch, *(f"batch {n}" for n in range(100))))
 
-            async def busy() -> bool:
+            async def is_busy() -> bool:
                 return llm.in_flight == 2
 
-            await wait_until_async(busy)
+            await wait_until_async(is_busy)
             with urgency(urgent=True):
                 await ask(asked, "urgent")
             assert len(llm.requests) < 50
@@ -118,7 +118,7 @@ async def test_identical_request_in_two_processes_is_paid_once(database: Databas
     stores = [PgAnswerCache(database), PgAnswerCache(database)]
     async with ScriptedLlm(otherwise=lambda _: GOOD) as llm:
         llm.seconds = 0.3
-        async with gateways(llm, [state] * 2, stores) as both:
+        async with open_gateways(llm, [state] * 2, stores) as both:
             found = await asyncio.gather(
                 *(item.run(WEIGHING, a_question("same"), a_run(f"{n}")) for n, item in enumerate(both))
             )
@@ -131,7 +131,7 @@ async def test_failed_request_is_retried_by_the_waiting_process(database: Databa
     stores = [PgAnswerCache(database), PgAnswerCache(database)]
     async with ScriptedLlm(refuse(400, "No."), otherwise=lambda _: GOOD) as llm:
         llm.seconds = 0.2
-        async with gateways(llm, [state] * 2, stores) as both:
+        async with open_gateways(llm, [state] * 2, stores) as both:
             found = await asyncio.gather(
                 *(item.run(WEIGHING, a_question("same"), a_run(f"{n}")) for n, item in enumerate(both)),
                 return_exceptions=True,
@@ -155,7 +155,7 @@ async def test_requests_continue_during_and_after_shared_state_outage() -> None:
     state = _Cut(SystemClock())
     async with ScriptedLlm(otherwise=lambda _: GOOD) as llm:
         llm.seconds = 0.01
-        async with gateways(llm, [state], concurrency={"max": 4}) as (one,):
+        async with open_gateways(llm, [state], concurrency={"max": 4}) as (one,):
             await ask(one, "before")
             state.away = True
             await ask(one, *(f"meanwhile {n}" for n in range(100)))
@@ -167,7 +167,7 @@ async def test_requests_continue_during_and_after_shared_state_outage() -> None:
 async def test_shared_token_rate_limit_delays_excess_requests(state: SharedState) -> None:
     """A budget of 10,000 tokens a second, of which five seconds' worth are saved up, and calls of 120 tokens."""
     llm = ScriptedLlm(otherwise=lambda _: GOOD)
-    async with llm, gateways(llm, [state] * 2, tokens_per_minute=600_000) as both:
+    async with llm, open_gateways(llm, [state] * 2, tokens_per_minute=600_000) as both:
         began = asyncio.get_running_loop().time()
         await asyncio.gather(*(ask(item, *(f"{name} {n}" for n in range(300))) for name, item in enumerate(both)))
         seconds = asyncio.get_running_loop().time() - began

@@ -14,10 +14,10 @@ from orchestrator.outbox import Abandoned
 from orchestrator.store import Database, NotificationListener
 from orchestrator.store.mails import PgMails
 from orchestrator.store.webhooks import PgWebhooks
-from tests.contract.api.people import FILLER, OPERATOR, Person, call_of, person
+from tests.contract.api.people import FILLER, OPERATOR, Person, add_person, call_of
 from tests.contract.api.service import ACME, OTHER, Service
-from tests.contract.mail_sending import begin_sending, sending, sending_process
-from tests.contract.mail_server import Letter, MailPost, mail_post
+from tests.contract.mail_sending import begin_sending, run_sender, send_mails
+from tests.contract.mail_server import Letter, MailServer, run_mail_server
 from tests.contract.store_jobs import NOW
 from tests.polling import wait_until_async
 
@@ -27,19 +27,19 @@ FAILED = Problem(type="internal-error", title="It failed", detail="It failed.")
 @pytest.fixture
 async def service(database: Database) -> AsyncIterator[Service]:
     async with NotificationListener(database) as listener:
-        made = Service.of(database, listener)
+        made = Service.build(database, listener)
         for tenant in (ACME, OTHER):
-            await made.tenant(tenant)
+            await made.create_tenant(tenant)
         yield made
 
 
 @pytest.fixture
-async def post() -> AsyncIterator[MailPost]:
-    async with mail_post() as opened:
+async def smtp() -> AsyncIterator[MailServer]:
+    async with run_mail_server() as opened:
         yield opened
 
 
-async def handed_in(service: Service, officer: Person, *titles: str, **query: str) -> str:
+async def submit_call(service: Service, officer: Person, *titles: str, **query: str) -> str:
     """Submit a call as a member."""
     form = [("file", (f"{place}.txt", f"{title}\n\n{FILLER}{place}".encode())) for place, title in enumerate(titles)]
     made = await officer.post("/v1/batches", files=form, params={"name": "Call 7", **query})
@@ -47,43 +47,46 @@ async def handed_in(service: Service, officer: Person, *titles: str, **query: st
     return str(made.json()["id"])
 
 
-async def finished(service: Service) -> None:
+async def finish_batches(service: Service) -> None:
     await PgWebhooks(service.database, service.services.mails).queue_finished_batches()
 
 
-async def owed(service: Service, who: Person) -> list[EmailDelivery]:
+async def list_mails(service: Service, who: Person) -> list[EmailDelivery]:
     return await service.services.mails.list_for_member(who.member.tenant, who.member.id)
 
 
-async def until(service: Service, who: Person, state: str) -> list[EmailDelivery]:
+async def wait_for_state(service: Service, who: Person, state: str) -> list[EmailDelivery]:
     async def ask() -> list[EmailDelivery]:
-        return await owed(service, who)
+        return await list_mails(service, who)
 
     return await wait_until_async(ask, lambda mails: bool(mails) and all(mail.state == state for mail in mails))
 
 
-async def assigned(service: Service, owner: Person, call: str, per_proposal: int = 1) -> None:
+async def assign(service: Service, owner: Person, call: str, per_proposal: int = 1) -> None:
     made = await owner.post(f"/v1/batches/{call}/assignments", json={"per_proposal": per_proposal})
     assert made.status_code == 200, made.text
 
 
-async def test_submitter_is_mailed_once_when_the_call_finishes(service: Service, post: MailPost) -> None:
-    officer, other = await person(service, "officer", "Otto Officer"), await person(service, "officer", "Olaf Other")
-    call = await handed_in(service, officer, "# One", "# Two", "# Three")
+async def test_submitter_is_mailed_once_when_the_call_finishes(service: Service, smtp: MailServer) -> None:
+    officer, other = (
+        await add_person(service, "officer", "Otto Officer"),
+        await add_person(service, "officer", "Olaf Other"),
+    )
+    call = await submit_call(service, officer, "# One", "# Two", "# Three")
     await service.finish()
     await service.finish(FAILED)
-    await finished(service)
-    assert not await owed(service, officer)
+    await finish_batches(service)
+    assert not await list_mails(service, officer)
     await service.finish()
     best = "(SELECT min(run) FROM report_figures)"
     await service.database.execute(f"UPDATE report_figures SET score = 0.5, complete = run = {best}")  # noqa: S608
     await service.database.execute(f"UPDATE report_figures SET fit = 'poor' WHERE run <> {best}")  # noqa: S608
     assert await service.services.tables.count_by_outcome(ACME, BatchId(call)) == {"full": 1, "part": 1, "failed": 1}
     await service.database.execute("UPDATE jobs SET cost_usd = NULL WHERE state = 'failed'")
-    await asyncio.gather(*(finished(service) for _ in range(5)))
-    async with sending(service, post.port):
-        (letter,) = await post.received(1)
-        (mail,) = await until(service, officer, "sent")
+    await asyncio.gather(*(finish_batches(service) for _ in range(5)))
+    async with send_mails(service, smtp.port):
+        (letter,) = await smtp.receive(1)
+        (mail,) = await wait_for_state(service, officer, "sent")
     assert letter.recipients == ("otto.officer@example.org",)
     assert letter.message["To"] == "Otto Officer <otto.officer@example.org>"
     assert letter.message["From"] == "assayer <assayer@example.org>"
@@ -104,54 +107,55 @@ async def test_submitter_is_mailed_once_when_the_call_finishes(service: Service,
     assert f"https://assayer.example.org/console/calls/{call}" in lines
     assert mail.batch == call
     assert mail.last_result.endswith("accepted it: queued as 7")
-    assert not await owed(service, other)
+    assert not await list_mails(service, other)
 
 
 async def test_submitter_is_mailed_again_after_a_retried_call_finishes(service: Service) -> None:
-    officer = await person(service, "officer", "Otto Officer")
-    call = await handed_in(service, officer, "# One")
+    officer = await add_person(service, "officer", "Otto Officer")
+    call = await submit_call(service, officer, "# One")
     await service.finish(FAILED)
-    await finished(service)
+    await finish_batches(service)
     await service.services.jobs.retry_batch(ACME, BatchId(call))
-    await finished(service)
-    assert len(await owed(service, officer)) == 1
+    await finish_batches(service)
+    assert len(await list_mails(service, officer)) == 1
     await service.finish()
-    await finished(service)
-    await finished(service)
-    assert len(await owed(service, officer)) == 2
+    await finish_batches(service)
+    await finish_batches(service)
+    assert len(await list_mails(service, officer)) == 2
 
 
-async def test_mail_about_a_call_with_an_erased_proposal_states_no_total(service: Service, post: MailPost) -> None:
-    officer, owner = await person(service, "officer", "Otto Officer"), await person(service, "owner", "Olga Owner")
-    call = await handed_in(service, officer, "# One", "# Two")
+async def test_mail_about_a_call_with_an_erased_proposal_states_no_total(service: Service, smtp: MailServer) -> None:
+    officer = await add_person(service, "officer", "Otto Officer")
+    owner = await add_person(service, "owner", "Olga Owner")
+    call = await submit_call(service, officer, "# One", "# Two")
     await service.finish()
     await service.finish()
     erased = await owner.post("/v1/erasures", json={"source": "1.txt"})
     assert erased.status_code == 200, erased.text
-    await finished(service)
-    async with sending(service, post.port):
-        (letter,) = await post.received(1)
+    await finish_batches(service)
+    async with send_mails(service, smtp.port):
+        (letter,) = await smtp.receive(1)
     assert (await officer.get(f"/v1/batches/{call}")).json()["cost_usd"] is None
     assert "Cost: unknown; the known part is $0.25." in letter.text
 
 
 async def test_finished_call_submitted_by_machine_is_not_mailed(service: Service) -> None:
-    officer = await person(service, "officer", "Otto Officer")
+    officer = await add_person(service, "officer", "Otto Officer")
     await call_of(service, "# One")
     await service.finish()
-    await finished(service)
-    assert not await owed(service, officer)
+    await finish_batches(service)
+    assert not await list_mails(service, officer)
 
 
-async def test_reviewer_gets_single_mail_for_assignments_made_together(service: Service, post: MailPost) -> None:
-    owner = await person(service, "owner", "Olga Owner")
-    grace, linus = await person(service, "reviewer", "Grace Hopper"), await person(service, "reviewer", "Linus")
-    call = await handed_in(service, owner, "# One", "# Two", "# Three", opinions_due="2031-12-01")
-    await assigned(service, owner, call)
-    await assigned(service, owner, call)  # nothing new
-    async with sending(service, post.port):
-        letters = {item.recipients[0]: item for item in await post.received(2)}
-        await until(service, grace, "sent")
+async def test_reviewer_gets_single_mail_for_assignments_made_together(service: Service, smtp: MailServer) -> None:
+    owner = await add_person(service, "owner", "Olga Owner")
+    grace, linus = await add_person(service, "reviewer", "Grace Hopper"), await add_person(service, "reviewer", "Linus")
+    call = await submit_call(service, owner, "# One", "# Two", "# Three", opinions_due="2031-12-01")
+    await assign(service, owner, call)
+    await assign(service, owner, call)  # nothing new
+    async with send_mails(service, smtp.port):
+        letters = {item.recipients[0]: item for item in await smtp.receive(2)}
+        await wait_for_state(service, grace, "sent")
     assert letters.keys() == {grace.member.email, linus.member.email}
     subjects = sorted(letter.message["Subject"] for letter in letters.values())
     assert subjects == [f"{count} to review, due by 2031-12-01: Call 7" for count in ("1 proposal", "2 proposals")]
@@ -160,16 +164,16 @@ async def test_reviewer_gets_single_mail_for_assignments_made_together(service: 
     assert "https://assayer.example.org/console/sign-in/link/" in text
     assert "One" not in text
     assert "overwrite" not in text
-    assert len(await owed(service, grace)) == 1
+    assert len(await list_mails(service, grace)) == 1
 
 
-async def test_invited_member_receives_sign_in_link(service: Service, post: MailPost) -> None:
-    owner = await person(service, "owner", "Olga Owner")
+async def test_invited_member_receives_sign_in_link(service: Service, smtp: MailServer) -> None:
+    owner = await add_person(service, "owner", "Olga Owner")
     new = {"name": "Ada Byron", "email": "ada@example.org", "role": "reviewer"}
     made = [await owner.post("/v1/members", json=new) for _ in range(2)]
     assert [item.status_code for item in made] == [201, 201]
-    async with sending(service, post.port):
-        (letter,) = await post.received(1)
+    async with send_mails(service, smtp.port):
+        (letter,) = await smtp.receive(1)
         listed = await wait_until_async(
             lambda: owner.get(f"/v1/members/{made[0].json()['id']}/emails"),
             lambda answer: answer.json()["items"][0]["state"] == "sent",
@@ -180,13 +184,13 @@ async def test_invited_member_receives_sign_in_link(service: Service, post: Mail
     assert mail["kind"] == "member invited"
 
 
-async def test_reviewer_invited_to_a_call_is_mailed_its_name(service: Service, post: MailPost) -> None:
-    officer = await person(service, "officer", "Otto Officer")
-    call = await handed_in(service, officer, "# One", opinions_due="2031-12-01")
+async def test_reviewer_invited_to_a_call_is_mailed_its_name(service: Service, smtp: MailServer) -> None:
+    officer = await add_person(service, "officer", "Otto Officer")
+    call = await submit_call(service, officer, "# One", opinions_due="2031-12-01")
     made = await officer.post(f"/v1/batches/{call}/reviewers", json={"name": "Ada", "email": "ada@example.org"})
     assert made.status_code == 201, made.text
-    async with sending(service, post.port):
-        (letter,) = await post.received(1)
+    async with send_mails(service, smtp.port):
+        (letter,) = await smtp.receive(1)
     assert letter.recipients == ("ada@example.org",)
     assert letter.message["Subject"] == "Invitation to review: Call 7"
     assert "review proposals in Call 7 for acme" in letter.text
@@ -196,61 +200,62 @@ async def test_reviewer_invited_to_a_call_is_mailed_its_name(service: Service, p
 
 async def test_disabled_mail_service_queues_nothing(service: Service) -> None:
     silent = PgMails(service.database, enabled=False)
-    owner = await person(service, "owner", "Olga Owner")
-    await handed_in(service, owner, "# One")
+    owner = await add_person(service, "owner", "Olga Owner")
+    await submit_call(service, owner, "# One")
     await service.finish()
     await PgWebhooks(service.database, silent).queue_finished_batches()
     await service.database.run(lambda connection: silent.queue_invitation(connection, owner.member))
-    assert not await owed(service, owner)
+    assert not await list_mails(service, owner)
 
 
 async def test_opted_out_and_removed_members_are_not_mailed(service: Service) -> None:
-    owner, now = await person(service, "owner", "Olga Owner"), service.services.clock.now()
-    grace, linus = await person(service, "reviewer", "Grace Hopper"), await person(service, "reviewer", "Linus")
-    call = await handed_in(service, owner, "# One", "# Two")
-    await assigned(service, owner, call)
-    assert len(await owed(service, grace)) == len(await owed(service, linus)) == 1
+    owner, now = await add_person(service, "owner", "Olga Owner"), service.services.clock.now()
+    grace, linus = await add_person(service, "reviewer", "Grace Hopper"), await add_person(service, "reviewer", "Linus")
+    call = await submit_call(service, owner, "# One", "# Two")
+    await assign(service, owner, call)
+    assert len(await list_mails(service, grace)) == len(await list_mails(service, linus)) == 1
     quiet = await owner.patch(f"/v1/members/{grace.member.id}", json={"receives_email": False})
     assert quiet.json()["receives_email"] is False
     await service.services.members.remove(ACME, linus.member.id, ActBy(OPERATOR, now))
-    assert not await owed(service, grace)
-    assert not await owed(service, linus)
-    await assigned(service, owner, call, per_proposal=2)
+    assert not await list_mails(service, grace)
+    assert not await list_mails(service, linus)
+    await assign(service, owner, call, per_proposal=2)
     await service.database.execute("UPDATE batches SET submitted_by = $1", grace.member.id)
     for _ in range(2):
         await service.finish()
-    await finished(service)
-    assert not await owed(service, grace)
+    await finish_batches(service)
+    assert not await list_mails(service, grace)
 
 
 async def test_mails_are_deleted_with_their_call_or_tenant(service: Service) -> None:
-    owner, grace = await person(service, "owner", "Olga Owner"), await person(service, "reviewer", "Grace Hopper")
-    call = await handed_in(service, owner, "# One")
-    await assigned(service, owner, call)
+    owner = await add_person(service, "owner", "Olga Owner")
+    grace = await add_person(service, "reviewer", "Grace Hopper")
+    call = await submit_call(service, owner, "# One")
+    await assign(service, owner, call)
     await service.services.erasures.erase(ACME, [], ActBy(OPERATOR, NOW), batch=BatchId(call))
-    assert not await owed(service, grace)
+    assert not await list_mails(service, grace)
     assert await service.services.mails.list_for_member(ACME, MemberId("mb_none")) == []
     await service.database.run(lambda connection: service.services.mails.queue_invitation(connection, grace.member))
-    assert len(await owed(service, grace)) == 1
+    assert len(await list_mails(service, grace)) == 1
     assert await service.services.tenants.delete(ACME, ActBy(OPERATOR, NOW))
     assert await service.database.fetch("SELECT FROM mails") == []
 
 
 async def test_finished_mails_are_deleted_after_a_week(service: Service) -> None:
-    grace = await person(service, "reviewer", "Grace Hopper")
+    grace = await add_person(service, "reviewer", "Grace Hopper")
     for _ in range(2):
         await service.database.run(lambda connection: service.services.mails.queue_invitation(connection, grace.member))
     await service.database.execute("UPDATE mails SET state = 'sent' WHERE id = (SELECT id FROM mails LIMIT 1)")
     now = service.services.clock.now()
     await service.services.jobs.purge(now + dt.timedelta(days=6))
-    assert len(await owed(service, grace)) == 2
+    assert len(await list_mails(service, grace)) == 2
     await service.services.jobs.purge(now + dt.timedelta(days=8))
-    assert [item.state for item in await owed(service, grace)] == ["pending"]
+    assert [item.state for item in await list_mails(service, grace)] == ["pending"]
 
 
-async def invited(service: Service, *names: str) -> list[Person]:
+async def invite_members(service: Service, *names: str) -> list[Person]:
     """Members with a mail each."""
-    people = [await person(service, "reviewer", name) for name in names]
+    people = [await add_person(service, "reviewer", name) for name in names]
     for item in people:
         await service.database.run(
             lambda connection, member=item.member: service.services.mails.queue_invitation(connection, member)  # type: ignore[misc]
@@ -258,135 +263,139 @@ async def invited(service: Service, *names: str) -> list[Person]:
     return people
 
 
-async def test_unknown_mailbox_fails_immediately_and_reason_is_reported(service: Service, post: MailPost) -> None:
-    post.recipient_answer = "550 5.1.1 no such mailbox"
-    (grace,) = await invited(service, "Grace Hopper")
-    async with sending(service, post.port):
-        (mail,) = await until(service, grace, "failed")
+async def test_unknown_mailbox_fails_immediately_and_reason_is_reported(service: Service, smtp: MailServer) -> None:
+    smtp.recipient_answer = "550 5.1.1 no such mailbox"
+    (grace,) = await invite_members(service, "Grace Hopper")
+    async with send_mails(service, smtp.port):
+        (mail,) = await wait_for_state(service, grace, "failed")
     assert mail.attempt == 1
     assert "550 5.1.1 no such mailbox" in mail.last_result
     assert await service.services.mails.get_failure_reasons(ACME) == {grace.member.id: mail.last_result}
     assert await service.services.mails.get_failure_reasons(OTHER) == {}
 
 
-async def test_temporarily_rejected_mail_is_retried_and_finally_fails(service: Service, post: MailPost) -> None:
-    post.recipient_answer = "450 4.2.1 come back later"
-    (grace,) = await invited(service, "Grace Hopper")
-    async with sending(service, post.port):
-        (mail,) = await until(service, grace, "failed")
+async def test_temporarily_rejected_mail_is_retried_and_finally_fails(service: Service, smtp: MailServer) -> None:
+    smtp.recipient_answer = "450 4.2.1 come back later"
+    (grace,) = await invite_members(service, "Grace Hopper")
+    async with send_mails(service, smtp.port):
+        (mail,) = await wait_for_state(service, grace, "failed")
     assert mail.attempt == 3
     assert mail.last_result.endswith("That was attempt 3 of 3.")
-    assert not post.letters
+    assert not smtp.letters
 
 
 async def test_server_outage_costs_each_mail_a_single_try_before_delivery(service: Service) -> None:
-    people = await invited(service, "Grace Hopper", "Linus", "Ada Byron")
-    async with mail_post() as gone:
+    people = await invite_members(service, "Grace Hopper", "Linus", "Ada Byron")
+    async with run_mail_server() as gone:
         port = gone.port
-    async with sending(service, port, first_seconds=3_600):
+    async with send_mails(service, port, first_seconds=3_600):
 
-        async def tried() -> list[tuple[int, bool]]:
-            return [(item.attempt, bool(item.last_result)) for who in people for item in await owed(service, who)]
+        async def list_attempts() -> list[tuple[int, bool]]:
+            return [(item.attempt, bool(item.last_result)) for who in people for item in await list_mails(service, who)]
 
-        await wait_until_async(tried, lambda all_of_them: all_of_them == [(1, True)] * 3)
+        await wait_until_async(list_attempts, lambda all_of_them: all_of_them == [(1, True)] * 3)
     await service.database.execute("UPDATE mails SET next_at = now()")
-    async with mail_post() as back, sending(service, back.port):
+    async with run_mail_server() as back, send_mails(service, back.port):
         for item in people:
-            await until(service, item, "sent")
+            await wait_for_state(service, item, "sent")
     assert len(back.letters) == 3
 
 
-async def test_hung_server_times_out_and_mail_is_sent_later(service: Service, post: MailPost) -> None:
-    (grace,) = await invited(service, "Grace Hopper")
-    post.hang_at = "MAIL"
-    async with sending(service, post.port, deadline_seconds=0.3, tries=50):
-        (mail,) = await wait_until_async(lambda: owed(service, grace), lambda mails: bool(mails[0].last_result))
+async def test_hung_server_times_out_and_mail_is_sent_later(service: Service, smtp: MailServer) -> None:
+    (grace,) = await invite_members(service, "Grace Hopper")
+    smtp.hang_at = "MAIL"
+    async with send_mails(service, smtp.port, deadline_seconds=0.3, tries=50):
+        (mail,) = await wait_until_async(lambda: list_mails(service, grace), lambda mails: bool(mails[0].last_result))
         assert "did not answer within 0.3 s" in mail.last_result
-        post.hang_at = ""
-        post.gate.set()
-        await until(service, grace, "sent")
-    assert len(post.letters) == 1
+        smtp.hang_at = ""
+        smtp.gate.set()
+        await wait_for_state(service, grace, "sent")
+    assert len(smtp.letters) == 1
 
 
-async def test_mail_is_resent_with_same_id_after_server_crash(service: Service, post: MailPost) -> None:
-    (grace,) = await invited(service, "Grace Hopper")
-    post.die_at, post.dying = "DATA", 1
-    async with sending(service, post.port):
-        first, second = await post.received(2)
-        await until(service, grace, "sent")
+async def test_mail_is_resent_with_same_id_after_server_crash(service: Service, smtp: MailServer) -> None:
+    (grace,) = await invite_members(service, "Grace Hopper")
+    smtp.die_at, smtp.dying = "DATA", 1
+    async with send_mails(service, smtp.port):
+        first, second = await smtp.receive(2)
+        await wait_for_state(service, grace, "sent")
     assert first.message["Message-ID"] == second.message["Message-ID"]
-    assert len(post.letters) == 2
+    assert len(smtp.letters) == 2
 
 
-async def test_stopping_process_finishes_the_mail_in_progress(service: Service, post: MailPost) -> None:
-    (grace,) = await invited(service, "Grace Hopper")
-    post.hang_at = "DATA"
-    async with sending(service, post.port) as running:
-        await post.received(1)
+async def test_stopping_process_finishes_the_mail_in_progress(service: Service, smtp: MailServer) -> None:
+    (grace,) = await invite_members(service, "Grace Hopper")
+    smtp.hang_at = "DATA"
+    async with send_mails(service, smtp.port) as running:
+        await smtp.receive(1)
         running.cancel()
-        post.gate.set()
+        smtp.gate.set()
         await asyncio.wait((running,))
         assert running.cancelled()
-    assert [item.state for item in await owed(service, grace)] == ["sent"]
+    assert [item.state for item in await list_mails(service, grace)] == ["sent"]
 
 
-async def test_invalid_address_fails_without_sending(service: Service, post: MailPost) -> None:
-    (grace,) = await invited(service, "Grace Hopper")
+async def test_invalid_address_fails_without_sending(service: Service, smtp: MailServer) -> None:
+    (grace,) = await invite_members(service, "Grace Hopper")
     await service.database.execute("UPDATE members SET email = $1", "grace@example.org, eve@example.org")
-    async with sending(service, post.port):
-        (mail,) = await until(service, grace, "failed")
+    async with send_mails(service, smtp.port):
+        (mail,) = await wait_for_state(service, grace, "failed")
     assert "address is invalid" in mail.last_result
-    assert not post.letters
+    assert not smtp.letters
 
 
 async def test_metrics_report_waiting_time_and_failed_mails(service: Service) -> None:
-    await invited(service, "Grace Hopper", "Ada Byron")
+    await invite_members(service, "Grace Hopper", "Ada Byron")
     await service.database.execute("UPDATE mails SET created_at = now() - interval '3 hours'")
     first, _ = await service.services.mails.claim(10, 60)
     assert await service.services.mails.settle(first, Abandoned("There is no such mailbox."))
     seen = await service.services.metrics.collect()
     assert [seen[name][0]["messages"] for name in ("mails", "failed_mails", "deliveries")] == [1, 1, 0]
     assert 3 * 3600 <= seen["mails"][0]["oldest_seconds"] < 4 * 3600
-    async with service.caller("admin") as admin:
+    async with service.open_caller("admin") as admin:
         figures = (await admin.get("/metrics")).text.splitlines()
     assert {"assayer_emails_pending 1.0", "assayer_emails_abandoned_last_hour 1.0"} <= set(figures)
     await service.database.execute("UPDATE mails SET next_at = now() - interval '2 hours' WHERE state = 'failed'")
     assert (await service.services.metrics.collect())["failed_mails"][0]["messages"] == 0
 
 
-def _ids(letters: list[Letter]) -> list[str]:
+def _list_message_ids(letters: list[Letter]) -> list[str]:
     return sorted(str(letter.message["Message-ID"]) for letter in letters)
 
 
-async def test_two_processes_at_once_send_every_mail_once(service: Service, post: MailPost, database_url: str) -> None:
-    people = await invited(service, *(f"Reviewer {number}" for number in range(60)))
-    async with sending_process(database_url, post.port) as one, sending_process(database_url, post.port) as other:
+async def test_two_processes_at_once_send_every_mail_once(
+    service: Service, smtp: MailServer, database_url: str
+) -> None:
+    people = await invite_members(service, *(f"Reviewer {number}" for number in range(60)))
+    async with run_sender(database_url, smtp.port) as one, run_sender(database_url, smtp.port) as other:
         await asyncio.gather(begin_sending(one), begin_sending(other))
         for who in people:
-            await until(service, who, "sent")
-    assert len(post.letters) == 60
-    assert len(set(_ids(post.letters))) == 60
-    assert post.connections > 2
+            await wait_for_state(service, who, "sent")
+    assert len(smtp.letters) == 60
+    assert len(set(_list_message_ids(smtp.letters))) == 60
+    assert smtp.connections > 2
 
 
-async def test_mail_of_a_killed_process_is_sent_by_another(service: Service, post: MailPost, database_url: str) -> None:
-    (grace,) = await invited(service, "Grace Hopper")
-    post.hang_at = "DATA"
-    async with sending_process(database_url, post.port) as doomed:
+async def test_mail_of_a_killed_process_is_sent_by_another(
+    service: Service, smtp: MailServer, database_url: str
+) -> None:
+    (grace,) = await invite_members(service, "Grace Hopper")
+    smtp.hang_at = "DATA"
+    async with run_sender(database_url, smtp.port) as doomed:
         await begin_sending(doomed)
-        await post.received(1)
+        await smtp.receive(1)
         doomed.kill()
         await doomed.wait()
-    post.hang_at = ""
-    post.gate.set()
-    assert [item.state for item in await owed(service, grace)] == ["pending"]
+    smtp.hang_at = ""
+    smtp.gate.set()
+    assert [item.state for item in await list_mails(service, grace)] == ["pending"]
     await service.database.execute("UPDATE mails SET next_at = now()")  # the claim has run out
-    async with sending(service, post.port):
-        await until(service, grace, "sent")
-    assert _ids(post.letters)[0] == _ids(post.letters)[1]  # taken twice, known by its id
-    assert len(post.letters) == 2
+    async with send_mails(service, smtp.port):
+        await wait_for_state(service, grace, "sent")
+    assert _list_message_ids(smtp.letters)[0] == _list_message_ids(smtp.letters)[1]  # taken twice, known by its id
+    assert len(smtp.letters) == 2
 
 
 async def test_inviting_without_mailed_flag_queues_nothing(service: Service) -> None:
-    ada = await person(service, "reviewer")
-    assert not await owed(service, ada)
+    ada = await add_person(service, "reviewer")
+    assert not await list_mails(service, ada)

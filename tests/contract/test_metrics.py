@@ -12,7 +12,7 @@ from cluster.telemetry import metrics_server
 from workers.outbound.metrics import REQUESTS
 
 
-def _free_port() -> int:
+def _find_free_port() -> int:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         port: int = taken.getsockname()[1]
@@ -20,7 +20,7 @@ def _free_port() -> int:
 
 
 def test_source_metrics_are_served_only_while_the_program_runs() -> None:
-    port = _free_port()
+    port = _find_free_port()
     REQUESTS.labels("source", "a_source_of_this_test", "200").inc(3)
     with metrics_server(MetricsSettings(port=port)), urlopen(f"http://127.0.0.1:{port}/metrics") as page:
         assert (

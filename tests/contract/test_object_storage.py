@@ -42,7 +42,7 @@ def test_written_objects_are_readable_and_listed(storage: ObjectStorage, tmp_pat
 def test_concurrent_creation_of_an_object_succeeds_once(storage: ObjectStorage) -> None:
     storage.write("lists/0", b"")
 
-    def created(number: int) -> bool:
+    def try_to_create(number: int) -> bool:
         try:
             storage.create("lists/7", str(number).encode())
         except FileExistsError:
@@ -51,7 +51,7 @@ def test_concurrent_creation_of_an_object_succeeds_once(storage: ObjectStorage) 
 
     # fsspec's memory and moto, unlike S3, check first and write then: with several threads, two may win.
     with ThreadPoolExecutor(8 if storage.address.startswith("file") else 1) as pool:
-        won = [number for number, done in enumerate(pool.map(created, range(16))) if done]
+        won = [number for number, done in enumerate(pool.map(try_to_create, range(16))) if done]
     assert len(won) == 1
     assert storage.read("lists/7") == str(won[0]).encode()
 
@@ -91,9 +91,9 @@ def test_unknown_storage_scheme_is_rejected() -> None:
 
 @pytest.mark.parametrize("lock", ["knows locks", "knows no locks"])
 def test_creation_is_exclusive_without_hard_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lock: str) -> None:
-    monkeypatch.setattr(os, "link", no_links)
+    monkeypatch.setattr(os, "link", raise_no_links)
     if lock == "knows no locks":
-        monkeypatch.setattr(fcntl, "flock", no_links)
+        monkeypatch.setattr(fcntl, "flock", raise_no_links)
     storage = ObjectStorage(tmp_path.as_uri())
     storage.create("lists/1", b"one")
     with pytest.raises(FileExistsError):
@@ -103,5 +103,5 @@ def test_creation_is_exclusive_without_hard_links(tmp_path: Path, monkeypatch: p
         test_concurrent_creation_of_an_object_succeeds_once(storage)
 
 
-def no_links(*_: object) -> None:
+def raise_no_links(*_: object) -> None:
     raise OSError(errno.EOPNOTSUPP, os.strerror(errno.EOPNOTSUPP))

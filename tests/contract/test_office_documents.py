@@ -14,7 +14,7 @@ from odf.text import H, List, ListItem, P
 
 from assayer.errors import InputError
 from assayer.models import Idea
-from tests.contract.office_files import odt, package, word
+from tests.contract.office_files import build_package, odt, word
 from workers.documents import DocumentLimits, OfficeLimits
 from workers.documents.document_ideas import read_document_idea
 from workers.documents.idea_reader import read_ideas
@@ -24,7 +24,7 @@ LONG = f"{BODY} {BODY}"
 PARAGRAPH = f"<w:p><w:r><w:t>{LONG}</w:t></w:r></w:p>"
 
 
-def made_by_word() -> bytes:
+def build_word_document() -> bytes:
     document = docx.Document()
     document.add_heading("Growing Young Corals", 0)
     document.add_paragraph("Ann Example")
@@ -41,7 +41,7 @@ def made_by_word() -> bytes:
     return file.getvalue()
 
 
-def made_by_libreoffice() -> bytes:
+def build_libreoffice_document() -> bytes:
     document = OpenDocumentText()
     title = Style(name="Title", family="paragraph")
     document.styles.addElement(title)
@@ -59,7 +59,7 @@ def made_by_libreoffice() -> bytes:
     return file.getvalue()
 
 
-def workbook(*rows: tuple[str | int | dt.date | None, ...]) -> openpyxl.Workbook:
+def build_workbook(*rows: tuple[str | int | dt.date | None, ...]) -> openpyxl.Workbook:
     book = openpyxl.Workbook()
     assert book.active is not None
     for row in rows:
@@ -67,18 +67,18 @@ def workbook(*rows: tuple[str | int | dt.date | None, ...]) -> openpyxl.Workbook
     return book
 
 
-def saved(book: openpyxl.Workbook, path: Path) -> Path:
+def save(book: openpyxl.Workbook, path: Path) -> Path:
     book.save(path)
     return path
 
 
-async def refusal(document: bytes, limits: OfficeLimits | None = None) -> str:
+async def get_refusal(document: bytes, limits: OfficeLimits | None = None) -> str:
     with pytest.raises(InputError) as refused:
         await read_document_idea(document, "plan.docx", DocumentLimits(office=limits or OfficeLimits()))
     return str(refused.value)
 
 
-async def one_idea(path: Path) -> Idea:
+async def read_only_idea(path: Path) -> Idea:
     ideas, rejected = await read_ideas([path])
     assert not rejected
     (idea,) = ideas
@@ -86,8 +86,8 @@ async def one_idea(path: Path) -> Idea:
 
 
 async def test_a_word_document_becomes_an_idea_with_its_headings(tmp_path: Path) -> None:
-    (tmp_path / "plan.docx").write_bytes(made_by_word())
-    idea = await one_idea(tmp_path / "plan.docx")
+    (tmp_path / "plan.docx").write_bytes(build_word_document())
+    idea = await read_only_idea(tmp_path / "plan.docx")
     assert idea.title == "Growing Young Corals"
     assert [section.title for section in idea.sections] == ["Overview", "Problem", "Method"]
     assert "Sites\n\n" in idea.sections[1].text
@@ -96,8 +96,8 @@ async def test_a_word_document_becomes_an_idea_with_its_headings(tmp_path: Path)
 
 
 async def test_a_libreoffice_document_becomes_an_idea_with_its_headings(tmp_path: Path) -> None:
-    (tmp_path / "plan.odt").write_bytes(made_by_libreoffice())
-    idea = await one_idea(tmp_path / "plan.odt")
+    (tmp_path / "plan.odt").write_bytes(build_libreoffice_document())
+    idea = await read_only_idea(tmp_path / "plan.odt")
     assert idea.title == "Growing Young Corals"
     assert [section.title for section in idea.sections] == ["Problem", "Method"]
     assert idea.sections[1].text.endswith("- Three bays")
@@ -121,14 +121,14 @@ async def test_notes_and_text_boxes_are_read_once() -> None:
 
 
 async def test_workbook_rows_are_read_as_ideas(tmp_path: Path) -> None:
-    book = workbook(
+    book = build_workbook(
         (None, None, None),
         ("id", "Title", "Text", "Cutoff"),
         ("A-1", "Corals", LONG, dt.date(2024, 9, 30)),
         (),
         (7, "Too short", "No.", None),
     )
-    ideas, rejected = await read_ideas([saved(book, tmp_path / "call.xlsx")])
+    ideas, rejected = await read_ideas([save(book, tmp_path / "call.xlsx")])
     (idea,) = ideas
     assert (idea.title, idea.cutoff) == ("Corals", dt.date(2024, 9, 30))
     assert idea.source == f"{tmp_path}/call.xlsx:1 (A-1)"
@@ -138,7 +138,7 @@ async def test_workbook_rows_are_read_as_ideas(tmp_path: Path) -> None:
 
 
 async def test_workbook_without_idea_column_is_rejected_listing_its_columns(tmp_path: Path) -> None:
-    ideas, rejected = await read_ideas([saved(workbook(("Name", "Amount"), ("A", 5)), tmp_path / "call.xlsx")])
+    ideas, rejected = await read_ideas([save(build_workbook(("Name", "Amount"), ("A", 5)), tmp_path / "call.xlsx")])
     assert not ideas
     assert "its columns are: Name, Amount." in rejected[0].message
 
@@ -157,23 +157,23 @@ DECLARED = '<!DOCTYPE d [<!ENTITY a "x"><!ENTITY b "&a;&a;&a;&a;"><!ENTITY f SYS
         pytest.param(word(PARAGRAPH, parts={"word/vbaProject.bin": b"x"}), "contains macros", id="macros"),
         pytest.param(odt("", parts={"Basic/Standard/Module1.xml": "<x/>"}), "contains macros", id="macros of .odt"),
         pytest.param(word(PARAGRAPH, prolog=DECLARED), "declares XML entities", id="entities"),
-        pytest.param(package({"a.txt": "x"}), "is a ZIP file, but neither", id="another ZIP"),
-        pytest.param(made_by_word()[:5_000], "is damaged or incomplete", id="cut off"),
+        pytest.param(build_package({"a.txt": "x"}), "is a ZIP file, but neither", id="another ZIP"),
+        pytest.param(build_word_document()[:5_000], "is damaged or incomplete", id="cut off"),
         pytest.param(word("<w:p>"), "is damaged or incomplete", id="broken XML"),
         pytest.param(word(""), "has no visible text", id="without text"),
         pytest.param(word("<w:sdt>" * 5_000 + "</w:sdt>" * 5_000), "is damaged or incomplete", id="nested deeply"),
     ],
 )  # fmt: skip
 async def test_unusable_office_document_is_rejected_with_reason(document: bytes, words: str) -> None:
-    assert words in await refusal(document)
+    assert words in await get_refusal(document)
 
 
 async def test_document_unpacking_beyond_its_limits_is_rejected() -> None:
     bomb = word(PARAGRAPH, parts={"word/media/image1.png": bytes(3_000_000)})
     assert len(bomb) < 10_000
-    assert "has more than 2 MB when decompressed" in await refusal(bomb, OfficeLimits(unpacked_bytes=2_000_000))
+    assert "has more than 2 MB when decompressed" in await get_refusal(bomb, OfficeLimits(unpacked_bytes=2_000_000))
     much = word(PARAGRAPH * 1_000)
-    assert "has more than 10,000 characters" in await refusal(much, OfficeLimits(characters=10_000))
+    assert "has more than 10,000 characters" in await get_refusal(much, OfficeLimits(characters=10_000))
 
 
 async def test_archive_entry_with_false_size_is_rejected() -> None:
@@ -181,4 +181,4 @@ async def test_archive_entry_with_false_size_is_rejected() -> None:
     with zipfile.ZipFile(io.BytesIO(honest)) as archive:
         size = archive.getinfo("word/document.xml").file_size
     lying = honest.replace(size.to_bytes(4, "little"), (100).to_bytes(4, "little"))
-    assert "is damaged or incomplete" in await refusal(bytes(lying))
+    assert "is damaged or incomplete" in await get_refusal(bytes(lying))

@@ -130,7 +130,7 @@ async def test_visible_word_text_is_kept(body: str) -> None:
     assert hidden == []
 
 
-def style(properties: str, family: str = "text") -> str:
+def build_style(properties: str, family: str = "text") -> str:
     return f'<style:style style:name="S" style:family="{family}">{properties}</style:style>'
 
 
@@ -140,15 +140,19 @@ SPAN = f'<text:p><text:span text:style-name="S">{ORDER}</text:span></text:p>'
 @pytest.mark.parametrize(
     ("body", "styles", "why"),
     [
-        pytest.param(SPAN, style('<style:text-properties text:display="none"/>'), "marked as hidden", id="hidden"),
         pytest.param(
-            SPAN, style('<style:text-properties fo:color="#ffffff"/>'), "in the background colour", id="white"
+            SPAN, build_style('<style:text-properties text:display="none"/>'), "marked as hidden", id="hidden"
         ),
-        pytest.param(SPAN, style('<style:text-properties fo:font-size="1pt"/>'), "tiny", id="one point"),
-        pytest.param(SPAN, style('<style:text-properties loext:opacity="0%"/>'), "without a fill", id="transparent"),
+        pytest.param(
+            SPAN, build_style('<style:text-properties fo:color="#ffffff"/>'), "in the background colour", id="white"
+        ),
+        pytest.param(SPAN, build_style('<style:text-properties fo:font-size="1pt"/>'), "tiny", id="one point"),
+        pytest.param(
+            SPAN, build_style('<style:text-properties loext:opacity="0%"/>'), "without a fill", id="transparent"
+        ),
         pytest.param(
             f'<text:p text:style-name="S">{ORDER}</text:p>',
-            style('<style:text-properties fo:color="#fefefe"/>', "paragraph"),
+            build_style('<style:text-properties fo:color="#fefefe"/>', "paragraph"),
             "in the background colour",
             id="a pale paragraph",
         ),
@@ -188,7 +192,7 @@ async def test_hidden_text_of_libreoffice_is_left_out_and_flagged(body: str, sty
 
 
 async def test_visible_libreoffice_text_is_kept() -> None:
-    white = style('<style:text-properties fo:color="#ffffff" fo:background-color="#000000"/>')
+    white = build_style('<style:text-properties fo:color="#ffffff" fo:background-color="#000000"/>')
     text, _, hidden = await read(odt(ODT_BODY + SPAN, white))
     assert ORDER in text
     assert hidden == []

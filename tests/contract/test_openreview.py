@@ -12,7 +12,7 @@ from cluster.cli.idea_inputs import read_idea_inputs
 from cluster.clock import SystemClock
 from cluster.settings_loading import load_settings
 from tests.constants import CONSTANTS
-from tests.contract.openreview_imitation import ABSTRACT, OpenReview, running_openreview
+from tests.contract.openreview_imitation import ABSTRACT, OpenReview, run_openreview
 from tests.contract.pdf_files import pdf
 from tests.loopback import loopback_only
 from workers.fetching import FetchingSettings
@@ -32,7 +32,7 @@ def outbound() -> Iterator[None]:
 
 @pytest.fixture
 async def openreview(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[OpenReview]:
-    async with running_openreview() as service:
+    async with run_openreview() as service:
         settings = {
             "HOME": str(tmp_path),
             "FULL_TEXTS__FETCH": "true",
@@ -57,7 +57,7 @@ async def read(*addresses: str) -> tuple[list[Idea], list[str]]:
     return ideas, [item.message for item in rejected]
 
 
-def left_out(idea: Idea) -> dict[str, str]:
+def list_unread_parts(idea: Idea) -> dict[str, str]:
     assert idea.reading is not None
     return {item.part: item.reason for item in idea.reading.unread_parts}
 
@@ -69,7 +69,7 @@ async def test_submission_is_read_from_the_version_that_has_it(openreview: OpenR
     assert not rejected
     assert (idea.title, idea.source) == ("Corals on tiles aB3-_x", f"{FORUM}aB3-_x")
     assert [(section.title, section.text) for section in idea.sections] == [("Abstract", ABSTRACT.strip())]
-    assert left_out(idea)["the full text"] == "the submission has no PDF"
+    assert list_unread_parts(idea)["the full text"] == "the submission has no PDF"
 
 
 async def test_full_text_is_read_from_the_pdf_of_a_submission(openreview: OpenReview) -> None:
@@ -86,7 +86,7 @@ async def test_form_is_read_when_the_pdf_cannot_be_fetched(openreview: OpenRevie
     openreview.add("v2", "lost", f"{NEW}/-/Submission", pdf="/pdf/5f.pdf")
     (idea,), _ = await read(f"{FORUM}lost")
     assert [section.title for section in idea.sections] == ["Abstract"]
-    assert "404" in left_out(idea)["the full text"]
+    assert "404" in list_unread_parts(idea)["the full text"]
 
 
 @pytest.mark.parametrize("page", ["group?id", "submissions?venue"])

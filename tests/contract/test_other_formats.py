@@ -108,14 +108,14 @@ async def test_formulas_that_look_like_encodings_of_seven_bits_stay(tmp_path: Pa
     assert (await _read(tmp_path, "a.txt", text)).text == text
 
 
-def _paragraphs(*texts: str, style: str = "") -> str:
+def _build_paragraphs(*texts: str, style: str = "") -> str:
     properties = f'<w:pPr><w:pStyle w:val="{style}"/></w:pPr>' if style else ""
     return "".join(f"<w:p>{properties}<w:r><w:t>{text}</w:t></w:r></w:p>" for text in texts)
 
 
 async def test_word_file_with_a_faulty_header_is_read() -> None:
     head = '<w:hdr xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:p>R & D</w:p></w:hdr>'
-    idea = await read_document_idea(word(_paragraphs("Water", BODY), parts={"word/header1.xml": head}), "a.docx")
+    idea = await read_document_idea(word(_build_paragraphs("Water", BODY), parts={"word/header1.xml": head}), "a.docx")
     assert BODY in idea.text
 
 
@@ -126,7 +126,7 @@ async def test_entries_in_words_bibliography_style_are_a_list_without_a_heading(
         "Ash, Di. Under review. “Sand and Clay.” Journal of Sand.",
     )
     styles = '<w:style w:type="paragraph" w:styleId="Bib"><w:name w:val="Bibliography"/></w:style>'
-    body = _paragraphs("Water", BODY) + _paragraphs(*entries, style="Bib")
+    body = _build_paragraphs("Water", BODY) + _build_paragraphs(*entries, style="Bib")
     idea = await read_document_idea(word(body, styles), "a.docx")
     assert [work.raw for work in idea.references] == list(entries)
     assert "Rain" not in idea.text

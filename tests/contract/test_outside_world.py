@@ -71,7 +71,7 @@ def test_request_over_connection_limit_is_rejected(world: OutsideWorld) -> None:
     assert (stats.over_limit, stats.peak_concurrency, stats.abandoned) == (1, 2, 1)
 
 
-def fates(world: OutsideWorld, asked: int) -> list[str]:
+def list_outcomes(world: OutsideWorld, asked: int) -> list[str]:
     heard = []
     for number in range(asked):
         try:
@@ -89,10 +89,10 @@ def fates(world: OutsideWorld, asked: int) -> list[str]:
 
 def test_injected_faults_match_their_rates_and_repeat_after_reset(world: OutsideWorld) -> None:
     world.configure(SERVICE, rate_limit_rate=0.1, server_error_rate=0.1, drop_rate=0.1, malformed_rate=0.1)
-    first = fates(world, 200)
+    first = list_outcomes(world, 200)
     stats = world.read_stats(SERVICE)
     world.reset()
-    assert fates(world, 200) == first
+    assert list_outcomes(world, 200) == first
     for kind, heard in (("rate_limited", "429"), ("dropped", "dropped"), ("malformed", "malformed")):
         assert stats.injected[kind] == first.count(heard)
         assert 5 <= stats.injected[kind] <= 40

@@ -18,7 +18,7 @@ from simulator.outside.process import OutsideWorld
 from simulator.outside.sample import SAMPLE
 from simulator.outside.teis import ENTITY_BOMB, build_paper_tei
 from tests.constants import CONSTANTS
-from tests.e2e.program import Program, reading
+from tests.e2e.program import Program, build_full_text_settings
 from tests.unit.tei_files import REAL_TEI, needs_real_tei, tei_document
 from workers.documents import PdfLimits
 from workers.full_texts.grobid_tei import parse_tei
@@ -34,7 +34,11 @@ NAME = "grobid_1"
 @pytest.fixture
 def configured_world(world: OutsideWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> OutsideWorld:
     """GROBID and hosts of PDFs, set for commands that run in an empty folder."""
-    settings = {**reading(world), "GROBID__URLS": world.url("grobid-1"), "HOME": str(tmp_path / "home")}
+    settings = {
+        **build_full_text_settings(world),
+        "GROBID__URLS": world.url("grobid-1"),
+        "HOME": str(tmp_path / "home"),
+    }
     for name, value in settings.items():
         monkeypatch.setenv(f"ASSAYER_{name}", value)
     monkeypatch.setattr(settings_loading, "SETTABLE", CONSTANTS)
@@ -49,7 +53,7 @@ def run(*arguments: object) -> tuple[int, str, str]:
     return result.exit_code, result.stdout, " ".join(result.stderr.split())
 
 
-def words(text: str) -> list[str]:
+def find_words(text: str) -> list[str]:
     return re.findall(r"\w+", text.casefold())
 
 
@@ -140,7 +144,7 @@ def test_paper_text_is_escaped_in_markdown() -> None:
     assert "]:" not in made
 
 
-def oracle(text: bytes) -> dict[str, Any]:
+def read_oracle(text: bytes) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(convert(text, "json", "The TEI"))
     return found
 
@@ -151,22 +155,24 @@ def oracle(text: bytes) -> dict[str, Any]:
 def test_parsed_tei_matches_grobid_converter_output(text: bytes | Path) -> None:
     """Title, abstract, every passage of the body in its section's order, and what each reference is."""
     text = text.read_bytes() if isinstance(text, Path) else text
-    theirs, ours = oracle(text), parse_tei(text)
+    theirs, ours = read_oracle(text), parse_tei(text)
     assert ours.title == " ".join(theirs["biblio"]["title"].split())
     sections = {section.title: section.text for section in ours.sections}
-    assert words(sections["Abstract"]) == words(" ".join(their["text"] for their in theirs["biblio"]["abstract"]))
-    all_words = " ".join(words("\n".join(section.text for section in ours.sections)))
+    assert find_words(sections["Abstract"]) == find_words(
+        " ".join(their["text"] for their in theirs["biblio"]["abstract"])
+    )
+    all_words = " ".join(find_words("\n".join(section.text for section in ours.sections)))
     at = 0
     for passage in theirs["body_text"]:
-        if wanted := " ".join(words(passage["text"])):
+        if wanted := " ".join(find_words(passage["text"])):
             found = all_words.find(wanted, at)
             assert found >= 0, passage["text"]
             at = found
     assert len(ours.references) == len(theirs["references"])
     for work, entry in zip(ours.references, theirs["references"], strict=True):
-        assert words(work.title) == words(entry.get("title", ""))
+        assert find_words(work.title) == find_words(entry.get("title", ""))
         assert work.doi == entry.get("doi", "").lower()
         assert work.year == entry.get("year")
         authors = entry.get("authors", [])
         authors = [authors] if isinstance(authors, str) else authors  # a single one is no list there
-        assert [words(author)[-1] for author in work.authors] == [words(author)[-1] for author in authors]
+        assert [find_words(author)[-1] for author in work.authors] == [find_words(author)[-1] for author in authors]

@@ -34,7 +34,7 @@ CITING = record(40, title="A handbook of walks", sections=SECTIONS, cited_in_tex
 PAPERS = [*RECORDS[:5], record(5, identifiers={"doi": "10.1234/bee.5"}), *RECORDS[6:12], CITING]
 
 
-async def built(folder: Path, papers: list[dict[str, Any]], papers_per_segment: int = 1_000) -> Corpus:
+async def build(folder: Path, papers: list[dict[str, Any]], papers_per_segment: int = 1_000) -> Corpus:
     source = write_jsonl(folder / "papers.jsonl", papers)
     await build_corpus(
         [source], folder / "corpus", EMBEDDER, options=BuildOptions(papers_per_segment=papers_per_segment)
@@ -42,7 +42,7 @@ async def built(folder: Path, papers: list[dict[str, Any]], papers_per_segment: 
     return Corpus.open(folder / "corpus", EMBEDDER)
 
 
-async def cites(corpus: Corpus, query: str, window: Window = OPEN) -> set[tuple[PaperId, ...]]:
+async def search_citations(corpus: Corpus, query: str, window: Window = OPEN) -> set[tuple[PaperId, ...]]:
     """Return the citations of the citing paper's matching passages."""
     (found,) = await corpus.snippets([query], 40, window)
     return {item.cites for item in found if item.paper.id == "bee-40" and item.section != "abstract"}
@@ -50,56 +50,62 @@ async def cites(corpus: Corpus, query: str, window: Window = OPEN) -> set[tuple[
 
 @pytest.mark.parametrize("papers_per_segment", [1_000, 4])
 async def test_passages_cite_papers_by_doi_and_by_title_and_year(tmp_path: Path, papers_per_segment: int) -> None:
-    corpus = await built(tmp_path, PAPERS, papers_per_segment=papers_per_segment)
-    assert cites_of(await cites(corpus, "walk each transect at noon")) == {(), ("bee-05", "bee-06"), ("bee-06",)}
+    corpus = await build(tmp_path, PAPERS, papers_per_segment=papers_per_segment)
+    assert get_citations(await search_citations(corpus, "walk each transect at noon")) == {
+        (),
+        ("bee-05", "bee-06"),
+        ("bee-06",),
+    }
 
 
-def cites_of(found: set[tuple[PaperId, ...]]) -> set[tuple[str, ...]]:
+def get_citations(found: set[tuple[PaperId, ...]]) -> set[tuple[str, ...]]:
     return {tuple(map(str, item)) for item in found}
 
 
 async def test_abstracts_and_unlinked_papers_have_empty_citations(tmp_path: Path) -> None:
-    corpus = await built(tmp_path, [*PAPERS, record(41, sections=SECTIONS)])
+    corpus = await build(tmp_path, [*PAPERS, record(41, sections=SECTIONS)])
     (found,) = await corpus.snippets(["walk each transect at noon"], 40, OPEN)
     assert {item.cites for item in found if item.paper.id != "bee-40" or item.section == "abstract"} == {()}
 
 
 async def test_paper_added_later_is_cited_from_then_on(tmp_path: Path) -> None:
-    corpus = await built(tmp_path, PAPERS, papers_per_segment=4)
-    before = await cites(corpus, "negative binomial regression")
+    corpus = await build(tmp_path, PAPERS, papers_per_segment=4)
+    before = await search_citations(corpus, "negative binomial regression")
     # A preprint of the year before the one that the list of references gives.
     later = PaperRecord.model_validate(record(60, title=LATER, publication_date="2020-11-02"))
     await update_corpus(Delta([later]), tmp_path / "corpus", EMBEDDER)
-    after = await cites(Corpus.open(tmp_path / "corpus", EMBEDDER), "negative binomial regression")
+    after = await search_citations(Corpus.open(tmp_path / "corpus", EMBEDDER), "negative binomial regression")
     assert ("bee-06",) in before
     assert ("bee-06", "bee-60") in after
 
 
 async def test_removed_paper_is_dropped_from_citations(tmp_path: Path) -> None:
-    await built(tmp_path, PAPERS)
+    await build(tmp_path, PAPERS)
     await update_corpus(Delta([], [PaperId("bee-06")]), tmp_path / "corpus", EMBEDDER)
-    found = await cites(Corpus.open(tmp_path / "corpus", EMBEDDER), "walk each transect at noon")
-    assert cites_of(found) == {(), ("bee-05",)}
+    found = await search_citations(Corpus.open(tmp_path / "corpus", EMBEDDER), "walk each transect at noon")
+    assert get_citations(found) == {(), ("bee-05",)}
 
 
 async def test_ambiguous_title_and_year_resolve_to_neither_paper(tmp_path: Path) -> None:
     twin = record(61, title=record(6)["title"], publication_date=record(6)["publication_date"])
-    corpus = await built(tmp_path, [*PAPERS, twin])
-    assert cites_of(await cites(corpus, "walk each transect at noon")) == {(), ("bee-05",)}
+    corpus = await build(tmp_path, [*PAPERS, twin])
+    assert get_citations(await search_citations(corpus, "walk each transect at noon")) == {(), ("bee-05",)}
 
 
 async def test_citations_survive_rewriting_of_segments(tmp_path: Path) -> None:
-    corpus = await built(tmp_path, PAPERS)
+    corpus = await build(tmp_path, PAPERS)
     coming = [PaperRecord.model_validate(record(number, title=f"Moths in town {number}")) for number in range(70, 90)]
     await update_corpus(Delta(coming), tmp_path / "corpus", EMBEDDER)
     again = Corpus.open(tmp_path / "corpus", EMBEDDER)
     assert len(read_manifest(VersionStore(tmp_path / "corpus").current_path()).segments) == 1
-    assert await cites(again, "walk each transect at noon") == await cites(corpus, "walk each transect at noon")
+    assert await search_citations(again, "walk each transect at noon") == await search_citations(
+        corpus, "walk each transect at noon"
+    )
 
 
 async def test_text_citations_serve_as_references_without_a_source_list(tmp_path: Path) -> None:
     listed = record(43, sections=SECTIONS, cited_in_text=CITED, references=["bee-01"])
-    whole = await built(tmp_path, [*PAPERS, listed])
+    whole = await build(tmp_path, [*PAPERS, listed])
     await build_shards([tmp_path / "papers.jsonl"], 3, tmp_path / "sharded", EMBEDDER)
     asked = [PaperId("bee-40"), PaperId("bee-43"), PaperId("bee-01")]
     for corpus in (whole, Corpus.open(tmp_path / "sharded", EMBEDDER)):
@@ -116,7 +122,7 @@ async def test_identical_records_produce_identical_segment_files(tmp_path: Path)
     files = []
     for name in ("one", "other"):
         (tmp_path / name).mkdir()
-        await built(tmp_path / name, PAPERS)
+        await build(tmp_path / name, PAPERS)
         (segment,) = read_manifest(VersionStore(tmp_path / name / "corpus").current_path()).segments
         files.append(segment.files)
     assert files[0] == files[1]

@@ -15,9 +15,9 @@ from pydantic import SecretStr
 from orchestrator.settings import DatabaseSettings
 from orchestrator.store import Database, NotificationListener, PgAnswerCache, PgEvents
 from orchestrator.store.chore_lock import PgChoreLock
-from tests.contract.postgres_proxy import socket_of
-from tests.contract.store_jobs import Queue, job, tenant
-from tests.contract.store_records import answer, answered
+from tests.contract.postgres_proxy import get_socket
+from tests.contract.store_jobs import Queue, build_job, create_tenant
+from tests.contract.store_records import answer, build_answered_row
 from tests.polling import wait_until
 
 _PORT = 6432
@@ -38,7 +38,7 @@ ignore_startup_parameters = extra_float_digits
 """
 
 
-def _program() -> str:
+def _find_program() -> str:
     """Skips where there is none that keeps prepared statements apart, which 1.21 was the first to do."""
     path = f"{os.environ['PATH']}:/usr/sbin"
     program = os.environ.get("ASSAYER_TEST_PGBOUNCER") or shutil.which("pgbouncer", path=path)
@@ -53,7 +53,7 @@ def _program() -> str:
 
 @pytest.fixture
 def pooled_url(database_url: str) -> Iterator[str]:
-    program, behind = _program(), socket_of(database_url)
+    program, behind = _find_program(), get_socket(database_url)
     with tempfile.TemporaryDirectory(prefix="assayer-pgbouncer-") as name:
         folder, user = Path(name), ""
         if os.geteuid() == 0:
@@ -76,7 +76,7 @@ def pooled_url(database_url: str) -> Iterator[str]:
 
 
 @pytest.fixture
-async def pooled(pooled_url: str, database_url: str, database: Database) -> AsyncIterator[Database]:
+async def pooled_database(pooled_url: str, database_url: str, database: Database) -> AsyncIterator[Database]:
     """Database with more connections than the pooler has to the server, so that statements share them."""
     settings = DatabaseSettings(url=SecretStr(pooled_url), direct_url=SecretStr(database_url), max_connections=12)
     async with Database(settings) as through:
@@ -84,16 +84,16 @@ async def pooled(pooled_url: str, database_url: str, database: Database) -> Asyn
         yield through
 
 
-async def test_jobs_are_leased_and_returned_by_concurrent_workers(pooled: Database) -> None:
-    await tenant(pooled)
-    queue = Queue(pooled)
-    await queue.add(*(job() for _ in range(60)))
+async def test_jobs_are_leased_and_returned_by_concurrent_workers(pooled_database: Database) -> None:
+    await create_tenant(pooled_database)
+    queue = Queue(pooled_database)
+    await queue.add(*(build_job() for _ in range(60)))
 
     async def work() -> int:
         done = 0
-        while leases := await queue.lease(free=2):
+        while leases := await queue.acquire_leases(free=2):
             for lease in leases:
-                await PgEvents(pooled).append(lease.job, "progress", {"stages": {}}, lease.token)
+                await PgEvents(pooled_database).append(lease.job, "progress", {"stages": {}}, lease.token)
                 await queue.leases.renew([lease.token])
                 await queue.leases.give_back(lease, "Later.", attempt_failed=False, after_seconds=600.0)
                 done += 1
@@ -102,41 +102,41 @@ async def test_jobs_are_leased_and_returned_by_concurrent_workers(pooled: Databa
     assert sum(await asyncio.gather(*(work() for _ in range(12)))) == 60
 
 
-async def test_answers_are_claimed_and_stored_once_by_concurrent_processes(pooled: Database) -> None:
-    caches = [PgAnswerCache(pooled) for _ in range(12)]
+async def test_answers_are_claimed_and_stored_once_by_concurrent_processes(pooled_database: Database) -> None:
+    caches = [PgAnswerCache(pooled_database) for _ in range(12)]
     keys = [f"key {number}" for number in range(20)]
 
     async def ask(cache: PgAnswerCache, name: str) -> int:
         claimed = [key for key in keys if await cache.find_or_claim(key, name, 60.0) == "claimed"]
         for key in claimed:
-            await cache.record(answered(key), answer(key), claimant=name)
+            await cache.record(build_answered_row(key), answer(key), claimant=name)
         return len(claimed)
 
     asking = (ask(cache, f"process {number}") for number, cache in enumerate(caches))
     assert sum(await asyncio.gather(*asking)) == len(keys)
 
 
-async def test_chore_runs_exclusively_and_can_be_repeated(pooled: Database) -> None:
+async def test_chore_runs_exclusively_and_can_be_repeated(pooled_database: Database) -> None:
     begun, go_on = asyncio.Event(), asyncio.Event()
 
-    async def chore() -> None:
+    async def run_chore() -> None:
         begun.set()
         await go_on.wait()
 
-    async with PgChoreLock(pooled) as lock, PgChoreLock(pooled) as other:
-        first = asyncio.create_task(lock.run_alone("sweep", chore))
+    async with PgChoreLock(pooled_database) as lock, PgChoreLock(pooled_database) as other:
+        first = asyncio.create_task(lock.run_alone("sweep", run_chore))
         await begun.wait()
         for item in (lock, other):
-            assert not any(await asyncio.gather(*(item.run_alone("sweep", chore) for _ in range(3))))
+            assert not any(await asyncio.gather(*(item.run_alone("sweep", run_chore) for _ in range(3))))
         go_on.set()
         assert await first
         for item in (lock, other, lock, other):
-            assert await item.run_alone("sweep", chore)
+            assert await item.run_alone("sweep", run_chore)
 
 
-async def test_notifications_bypass_the_pooler(pooled: Database) -> None:
-    await tenant(pooled)
-    async with NotificationListener(pooled) as listener, listener.subscribe("assayer_jobs") as notifications:
+async def test_notifications_bypass_the_pooler(pooled_database: Database) -> None:
+    await create_tenant(pooled_database)
+    async with NotificationListener(pooled_database) as listener, listener.subscribe("assayer_jobs") as notifications:
         await notifications.next(30.0)  # that it listens now
-        await Queue(pooled).add(job())
+        await Queue(pooled_database).add(build_job())
         assert await notifications.next(30.0) == "queued"

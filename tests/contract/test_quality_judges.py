@@ -25,19 +25,19 @@ _TEXT += "report of every outcome that was measured."
 _GROUPS = 12
 
 
-def _papers() -> list[LabelledPaper]:
+def _build_papers() -> list[LabelledPaper]:
     """Four a group, graded 0 to 3."""
     day = dt.date(2025, 1, 1)
     return [LabelledPaper(IdeaId(str(n)), _TEXT.format(n=n), n % 4, day) for n in range(4 * _GROUPS)]
 
 
-def _data() -> InnoEval:
+def _build_data() -> InnoEval:
     pairs = [Pair(IdeaId(str(4 * n + 3)), IdeaId(str(4 * n)), str(n)) for n in range(_GROUPS)]
-    return InnoEval([], _papers(), {}, {"easy": pairs})
+    return InnoEval([], _build_papers(), {}, {"easy": pairs})
 
 
-def _groups() -> list[Group]:
-    ideas = [(build_idea(paper), paper.label) for paper in _papers()]
+def _build_groups() -> list[Group]:
+    ideas = [(build_idea(paper), paper.label) for paper in _build_papers()]
     fours = [ideas[start : start + 4] for start in range(0, len(ideas), 4)]
     shuffled = [[some[place] for place in np.random.default_rng(n).permutation(4)] for n, some in enumerate(fours)]
     return [
@@ -46,14 +46,14 @@ def _groups() -> list[Group]:
     ]
 
 
-def _gateway(judge: ScriptedJudge) -> LlmGateway:
+def _create_gateway(judge: ScriptedJudge) -> LlmGateway:
     settings = {"base_url": judge.base_url, "api_key": "sk-test", "model": "simulated"}
     return LlmGateway(LlmSettings.model_validate(settings), InMemoryAnswerStore(), SystemClock())
 
 
 def _judge(way: Way, tmp_path: Path) -> ScriptedJudge:
     grades = tmp_path / "grades.json"
-    grades.write_text(json.dumps({build_idea(paper).text: paper.label for paper in _papers()}), "utf-8")
+    grades.write_text(json.dumps({build_idea(paper).text: paper.label for paper in _build_papers()}), "utf-8")
     return ScriptedJudge(way, grades)
 
 
@@ -71,11 +71,11 @@ async def test_scripted_judges_get_expected_pair_and_group_scores(
     """`first` orders groups by lot: within three standard errors of it."""
     of_pairs = OutcomeFile(tmp_path / "pairs.jsonl", PairOutcome, {})
     of_groups = OutcomeFile(tmp_path / "groups.jsonl", GroupOutcome, {})
-    shown = draw_shown_pairs(_data(), 0)
+    shown = draw_shown_pairs(_build_data(), 0)
     with _judge(way, tmp_path) as judge:
-        async with _gateway(judge) as gateway:
+        async with _create_gateway(judge) as gateway:
             await ask_pairs(gateway, RankingOptions(), shown, 0, of_pairs)
-            await ask_groups(gateway, RankingOptions(), _groups(), 0, of_groups)
+            await ask_groups(gateway, RankingOptions(), _build_groups(), 0, of_groups)
     assert [score_outcome(of_pairs.get_outcome(item.name, 0), item.pair) for item in shown] == [pairs] * _GROUPS
     assert len(of_groups.outcomes) == _GROUPS
     assert np.mean([measure_order(outcome.grades).best for outcome in of_groups.outcomes]) == pytest.approx(

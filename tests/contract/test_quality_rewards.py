@@ -37,16 +37,16 @@ _OTHER = Reference(
 )
 
 
-def _probes() -> list[Probe]:
+def _create_probes() -> list[Probe]:
     return [*make_probes([_REFERENCE, _OTHER], [_REFERENCE], [_REFERENCE], seed=0)]
 
 
-def _last_of_each() -> dict[str, Probe]:
-    return {probe.kind: probe for probe in _probes()}
+def _get_probe_by_kind() -> dict[str, Probe]:
+    return {probe.kind: probe for probe in _create_probes()}
 
 
 def test_every_probe_kind_is_built_and_only_authors_paraphrases_match() -> None:
-    probes = _last_of_each()
+    probes = _get_probe_by_kind()
     assert tuple(kind for kind, probe in probes.items() if probe.matches) == MATCHING
     assert set(BARRED) < set(probes)
     assert "Replay of shuffled tokens" in probes["30 methods, one of them right"].item.idea
@@ -62,7 +62,7 @@ def test_shares_are_shown_with_wilson_intervals() -> None:
 
 
 async def test_model_answers_are_kept_and_budget_limited_probes_reported(tmp_path: Path) -> None:
-    probes = [probe for probe in _probes() if probe.stop is None]
+    probes = [probe for probe in _create_probes() if probe.stop is None]
     path = tmp_path / "kept.jsonl"
     with Simulator(latency_mean=0) as simulated:
         prices = {"simulated": (1_000.0, 1_000.0)}

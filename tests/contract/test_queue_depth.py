@@ -2,7 +2,7 @@
 
 from orchestrator.store import Database
 from orchestrator.store.queue_depth import PgQueueDepth, QueueDepth
-from tests.contract.store_jobs import ACME, OTHER, Queue, job, tenant
+from tests.contract.store_jobs import ACME, OTHER, Queue, build_job, create_tenant
 
 
 async def test_empty_queue_has_zero_depth(queue: Queue) -> None:
@@ -10,9 +10,9 @@ async def test_empty_queue_has_zero_depth(queue: Queue) -> None:
 
 
 async def test_waiting_jobs_are_counted_by_priority_with_oldest_wait(queue: Queue) -> None:
-    await tenant(queue.database, OTHER)
-    await queue.add(job(), job(), job("now", "interactive"))
-    await queue.add(job(), tenant=OTHER)
+    await create_tenant(queue.database, OTHER)
+    await queue.add(build_job(), build_job(), build_job("now", "interactive"))
+    await queue.add(build_job(), tenant=OTHER)
     await queue.database.execute(
         "UPDATE jobs SET ready_at = ready_at - interval '1 minute' WHERE tenant = $1 AND priority = 1", OTHER
     )
@@ -24,20 +24,20 @@ async def test_waiting_jobs_are_counted_by_priority_with_oldest_wait(queue: Queu
 
 
 async def test_running_and_delayed_jobs_are_not_counted(queue: Queue) -> None:
-    await queue.add(job(), job(), job())
-    await queue.lease()
-    await queue.leases.give_back(await queue.one(), "Later.", attempt_failed=False, after_seconds=600.0)
+    await queue.add(build_job(), build_job(), build_job())
+    await queue.acquire_leases()
+    await queue.leases.give_back(await queue.acquire_lease(), "Later.", attempt_failed=False, after_seconds=600.0)
 
     assert (await PgQueueDepth(queue.database).measure()).batch.jobs == 1
 
 
 async def test_jobs_blocked_by_tenant_limits_are_not_counted(database: Database) -> None:
-    await tenant(database, ACME, max_running=2)
-    await tenant(database, OTHER, monthly_usd=1.0)
+    await create_tenant(database, ACME, max_running=2)
+    await create_tenant(database, OTHER, monthly_usd=1.0)
     queue = Queue(database)
-    await queue.add(*(job() for _ in range(5)))
-    await queue.add(job(max_usd=1.0), job(max_usd=1.0), tenant=OTHER)
-    await queue.lease(free=2)
+    await queue.add(*(build_job() for _ in range(5)))
+    await queue.add(build_job(max_usd=1.0), build_job(max_usd=1.0), tenant=OTHER)
+    await queue.acquire_leases(free=2)
 
     depth = await PgQueueDepth(database).measure()
 

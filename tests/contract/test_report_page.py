@@ -36,15 +36,15 @@ def _open(browser: Browser, file: Path, html: str, **options: Any) -> Opened:
 
 
 @pytest.fixture
-def opened(browser: Browser, tmp_path: Path) -> Iterator[Opened]:
+def opened_report(browser: Browser, tmp_path: Path) -> Iterator[Opened]:
     opened = _open(browser, tmp_path / "report.html", render_html(full_report()))
     yield opened
     opened.page.context.close()
 
 
-def test_page_opened_from_file_loads_without_errors_or_other_requests(opened: Opened, tmp_path: Path) -> None:
-    assert opened.complaints == []
-    assert opened.requests == [(tmp_path / "report.html").as_uri()]
+def test_page_opened_from_file_loads_without_errors_or_other_requests(opened_report: Opened, tmp_path: Path) -> None:
+    assert opened_report.complaints == []
+    assert opened_report.requests == [(tmp_path / "report.html").as_uri()]
 
 
 def test_hostile_report_page_runs_nothing_and_requests_nothing(browser: Browser, tmp_path: Path) -> None:
@@ -56,23 +56,23 @@ def test_hostile_report_page_runs_nothing_and_requests_nothing(browser: Browser,
     opened.page.context.close()
 
 
-def test_style_sheet_is_allowed_by_content_security_policy(opened: Opened) -> None:
-    assert opened.page.evaluate("getComputedStyle(document.querySelector('.cite')).borderRadius") == "4px"
+def test_style_sheet_is_allowed_by_content_security_policy(opened_report: Opened) -> None:
+    assert opened_report.page.evaluate("getComputedStyle(document.querySelector('.cite')).borderRadius") == "4px"
 
 
-def test_clicked_citation_label_jumps_to_its_reference(opened: Opened) -> None:
-    opened.page.locator("#summary .points a.cite", has_text="P7").first.click()
-    assert opened.page.url.endswith("#ref-P7")
-    expect(opened.page.locator("#ref-P7")).to_be_in_viewport()
-    assert "A critical look at forgetting benchmarks" in opened.page.locator(":target").inner_text()
+def test_clicked_citation_label_jumps_to_its_reference(opened_report: Opened) -> None:
+    opened_report.page.locator("#summary .points a.cite", has_text="P7").first.click()
+    assert opened_report.page.url.endswith("#ref-P7")
+    expect(opened_report.page.locator("#ref-P7")).to_be_in_viewport()
+    assert "A critical look at forgetting benchmarks" in opened_report.page.locator(":target").inner_text()
 
 
-def test_assessment_opens_by_keyboard(opened: Opened) -> None:
-    one = opened.page.locator("#part-1-1")
+def test_assessment_opens_by_keyboard(opened_report: Opened) -> None:
+    one = opened_report.page.locator("#part-1-1")
     statement = one.locator(".statement")
     expect(statement).to_be_hidden()
     one.locator("summary").first.focus()
-    opened.page.keyboard.press("Enter")
+    opened_report.page.keyboard.press("Enter")
     expect(statement).to_be_visible()
 
 
@@ -94,12 +94,12 @@ def test_page_never_scrolls_horizontally_at_any_width(browser: Browser, tmp_path
         opened.page.context.close()
 
 
-def test_printed_page_shows_collapsed_content(opened: Opened) -> None:
-    opened.page.emulate_media(media="print")
-    shown = opened.page.locator("#part-2-1 .statement").bounding_box()
+def test_printed_page_shows_collapsed_content(opened_report: Opened) -> None:
+    opened_report.page.emulate_media(media="print")
+    shown = opened_report.page.locator("#part-2-1 .statement").bounding_box()
     assert shown is not None
     assert shown["height"] > 10
-    assert opened.page.locator("nav.contents").is_hidden()
+    assert opened_report.page.locator("nav.contents").is_hidden()
 
 
 @pytest.fixture

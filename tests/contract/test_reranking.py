@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from assayer.errors import ConfigurationError
-from tests.contract.reranking_model import LONGEST, Kind, small_model
+from tests.contract.reranking_model import LONGEST, Kind, create_small_model
 from workers.reranking import RerankerSettings
 from workers.reranking.reranker import LocalReranker
 
@@ -24,7 +24,7 @@ TEXTS = (
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return small_model(tmp_path_factory.mktemp("reranker"))
+    return create_small_model(tmp_path_factory.mktemp("reranker"))
 
 
 @pytest.fixture(scope="module", params=["float32", "bfloat16"])
@@ -44,7 +44,7 @@ async def test_each_text_gets_a_score_from_0_to_1(reranker: LocalReranker) -> No
 
 @pytest.mark.parametrize("kind", ["xlm-roberta", "bert"])
 async def test_bfloat16_model_still_gives_distinct_scores(tmp_path: Path, kind: Kind) -> None:
-    model = str(small_model(tmp_path, kind=kind))
+    model = str(create_small_model(tmp_path, kind=kind))
     with closing(LocalReranker(RerankerSettings(model=model, precision="bfloat16", device="cpu"))) as coarse:
         scores = await coarse.score(QUERY, [f"reviewers read ideas {number}" for number in range(200)])
     assert len(set(scores)) == 200
@@ -86,7 +86,7 @@ async def test_cancelled_caller_does_not_block_others(folder: Path) -> None:
 
 
 async def test_unusable_reranking_model_is_rejected(tmp_path: Path) -> None:
-    two = LocalReranker(RerankerSettings(model=str(small_model(tmp_path / "two", outputs=2))))
+    two = LocalReranker(RerankerSettings(model=str(create_small_model(tmp_path / "two", outputs=2))))
     with pytest.raises(ConfigurationError, match="it has 2 outputs instead of one"):
         await two.score(QUERY, TEXTS)
     two.close()

@@ -22,7 +22,7 @@ def replies(request: pytest.FixtureRequest) -> ResponseCache:
     return PgResponseCache(database)
 
 
-def reply(body: bytes = b"{}", age: dt.timedelta = dt.timedelta(0)) -> CachedResponse:
+def build_reply(body: bytes = b"{}", age: dt.timedelta = dt.timedelta(0)) -> CachedResponse:
     # Whole microseconds: that is what the database keeps.
     return CachedResponse("arxiv", 200, body, dt.datetime.now(dt.UTC) - age)
 
@@ -44,7 +44,7 @@ async def test_expired_claim_can_be_taken_over(replies: ResponseCache) -> None:
 
 @pytest.mark.parametrize(
     "kept",
-    [reply(b""), reply(b"\0\xff"), reply(os.urandom(200_000)), reply()._replace(status=404)],
+    [build_reply(b""), build_reply(b"\0\xff"), build_reply(os.urandom(200_000)), build_reply()._replace(status=404)],
     ids=["empty", "odd", "large", "not found"],
 )
 async def test_cached_response_is_returned_byte_for_byte(replies: ResponseCache, kept: CachedResponse) -> None:
@@ -56,7 +56,7 @@ async def test_cached_response_is_returned_byte_for_byte(replies: ResponseCache,
 
 
 async def test_response_older_than_accepted_is_requested_again(replies: ResponseCache) -> None:
-    old = reply(age=dt.timedelta(hours=2))
+    old = build_reply(age=dt.timedelta(hours=2))
     await replies.store("k", old, WEEK)
 
     assert await replies.find_or_claim("k", dt.timedelta(hours=3), "a", 60) == old
@@ -64,8 +64,8 @@ async def test_response_older_than_accepted_is_requested_again(replies: Response
 
 
 async def test_newer_response_replaces_the_older(replies: ResponseCache) -> None:
-    await replies.store("k", reply(b"old", dt.timedelta(days=1)), WEEK)
-    new = reply(b"new")
+    await replies.store("k", build_reply(b"old", dt.timedelta(days=1)), WEEK)
+    new = build_reply(b"new")
 
     await replies.store("k", new, WEEK)
 
@@ -84,7 +84,7 @@ async def test_renewal_extends_only_claims_of_named_claimants(replies: ResponseC
 async def test_unclaimed_returns_keys_without_pending_requests(replies: ResponseCache) -> None:
     for key in ("asked", "kept", "released"):
         await replies.find_or_claim(key, WEEK, "a", 60)
-    await replies.store("kept", reply(), WEEK)
+    await replies.store("kept", build_reply(), WEEK)
     await replies.release("released", "a")
 
     assert sorted(await replies.find_unclaimed(["asked", "kept", "released", "unknown"])) == [
@@ -96,8 +96,8 @@ async def test_unclaimed_returns_keys_without_pending_requests(replies: Response
 
 async def test_purge_removes_expired_responses_in_batches(replies: ResponseCache) -> None:
     for number in range(5):
-        await replies.store(f"old{number}", reply(age=dt.timedelta(days=2)), dt.timedelta(days=1))
-    await replies.store("new", reply(), dt.timedelta(days=1))
+        await replies.store(f"old{number}", build_reply(age=dt.timedelta(days=2)), dt.timedelta(days=1))
+    await replies.store("new", build_reply(), dt.timedelta(days=1))
 
     assert [await replies.purge(3) for _ in range(3)] == [3, 2, 0]
     assert await replies.find_or_claim("new", WEEK, "a", 60) != "claimed"
@@ -118,7 +118,7 @@ async def test_concurrent_claims_and_stores_request_each_key_once(replies: Respo
             await replies.find_unclaimed([key])
         if found != "claimed":
             return False
-        await replies.store(key, reply(), WEEK)
+        await replies.store(key, build_reply(), WEEK)
         return True
 
     asked = await asyncio.gather(*(ask(f"c{number}", f"k{number % 5}") for number in range(100)))

@@ -38,7 +38,7 @@ async def serve() -> AsyncIterator[Serve]:
         await runner.cleanup()
 
 
-def _transfers(allow: tuple[str, ...] = ("127.0.0.0/8",), **limits: object) -> ResumableDownloader:
+def _create_downloader(allow: tuple[str, ...] = ("127.0.0.0/8",), **limits: object) -> ResumableDownloader:
     settings = TransferSettings.model_validate({"backoff_initial": 0.0, "attempts": 3} | limits)
     return ResumableDownloader(FetchingSettings(allow=allow), settings, SystemClock())
 
@@ -70,7 +70,7 @@ class Store:
 async def test_repeatedly_interrupted_download_is_completed_in_pieces(serve: Serve, tmp_path: Path) -> None:
     store = Store()
     url = await serve(store.answer)
-    async with _transfers(attempts=1) as transfers:
+    async with _create_downloader(attempts=1) as transfers:
         assert await transfers.save(f"{url}/file", tmp_path / "file", len(BODY)) == "whole"
     assert (tmp_path / "file").read_bytes() == BODY
     assert store.begins[0] == 0
@@ -81,7 +81,7 @@ async def test_download_interrupted_by_a_killed_run_is_resumed(serve: Serve, tmp
     store = Store(piece=len(BODY))
     (tmp_path / "file").write_bytes(BODY[:1234])
     (tmp_path / "file.etag").write_text(store.tag)
-    async with _transfers() as transfers:
+    async with _create_downloader() as transfers:
         await transfers.save(f"{await serve(store.answer)}/file", tmp_path / "file")
     assert store.begins == [1234]
     assert (tmp_path / "file").read_bytes() == BODY
@@ -91,7 +91,7 @@ async def test_download_interrupted_by_a_killed_run_is_resumed(serve: Serve, tmp
 async def test_unresumable_download_fails_after_repeated_restarts(serve: Serve, tmp_path: Path) -> None:
     store = Store(tag="")
     base = await serve(store.answer)
-    async with _transfers() as transfers:
+    async with _create_downloader() as transfers:
         with pytest.raises(SourceUnavailable, match="3 times in a row"):
             await transfers.save(f"{base}/file", tmp_path / "file")
     assert store.begins == [0, 0, 0]
@@ -108,7 +108,7 @@ async def test_mismatched_partial_response_is_not_appended(serve: Serve, tmp_pat
     (tmp_path / "file").write_bytes(BODY[:1000])
     (tmp_path / "file.etag").write_text('"one"')
     base = await serve(answer)
-    async with _transfers() as transfers:
+    async with _create_downloader() as transfers:
         assert await transfers.save(f"{base}/file", tmp_path / "file") == "whole"
     assert (tmp_path / "file").read_bytes() == BODY
 
@@ -117,14 +117,14 @@ async def test_file_changed_on_the_server_is_downloaded_again(serve: Serve, tmp_
     store = Store('"two"', piece=len(BODY))
     (tmp_path / "file").write_bytes(b"of another time")
     (tmp_path / "file.etag").write_text('"one"')
-    async with _transfers() as transfers:
+    async with _create_downloader() as transfers:
         await transfers.save(f"{await serve(store.answer)}/file", tmp_path / "file")
     assert (tmp_path / "file").read_bytes() == BODY
 
 
 async def test_a_file_of_another_size_than_announced_is_refused_and_removed(serve: Serve, tmp_path: Path) -> None:
     url = await serve(Store(piece=len(BODY)).answer)
-    async with _transfers() as transfers:
+    async with _create_downloader() as transfers:
         with pytest.raises(SourceRefused, match="instead of the expected"):
             await transfers.save(f"{url}/file", tmp_path / "file", len(BODY) + 1)
     assert not (tmp_path / "file").exists()
@@ -139,7 +139,7 @@ async def test_expired_download_address_is_rejected_without_retry(serve: Serve, 
         return web.Response(status=status)
 
     url = await serve(handler)
-    async with _transfers() as transfers:
+    async with _create_downloader() as transfers:
         assert await transfers.save(f"{url}/file", tmp_path / "file") == "refused"
     assert len(asked) == 1
 
@@ -152,7 +152,7 @@ async def test_a_server_that_stays_busy_is_given_up_after_the_last_attempt(serve
         return web.Response(status=503, headers={"Retry-After": "0"})
 
     url = await serve(handler)
-    async with _transfers() as transfers:
+    async with _create_downloader() as transfers:
         with pytest.raises(SourceUnavailable, match="returned status 503, 3 times"):
             await transfers.save(f"{url}/file", tmp_path / "file")
     assert len(asked) == 3
@@ -187,7 +187,7 @@ async def test_silent_server_times_out(serve: Serve, tmp_path: Path) -> None:
         return response
 
     url = await serve(handler)
-    async with _transfers(patience=0.05, attempts=2) as transfers:
+    async with _create_downloader(patience=0.05, attempts=2) as transfers:
         with pytest.raises(SourceUnavailable, match="no response in time"):
             await transfers.save(f"{url}/file", tmp_path / "file")
     silent.set()
@@ -198,7 +198,7 @@ async def test_an_answer_that_is_too_large_is_refused(serve: Serve) -> None:
         return web.Response(body=BODY)
 
     url = await serve(handler)
-    async with _transfers(answer_bytes=1000) as transfers:
+    async with _create_downloader(answer_bytes=1000) as transfers:
         with pytest.raises(SourceRefused, match="more than 1,000 bytes"):
             await transfers.read(f"{url}/")
 
@@ -206,25 +206,25 @@ async def test_an_answer_that_is_too_large_is_refused(serve: Serve) -> None:
 async def test_api_key_is_not_sent_to_redirect_hosts(serve: Serve) -> None:
     shown: list[str | None] = []
 
-    async def other(request: web.Request) -> web.Response:
+    async def answer_done(request: web.Request) -> web.Response:
         shown.append(request.headers.get("x-api-key"))
         return web.Response(body=b"done")
 
-    elsewhere = await serve(other)
+    elsewhere = await serve(answer_done)
 
-    async def first(request: web.Request) -> web.Response:
+    async def redirect(request: web.Request) -> web.Response:
         shown.append(request.headers.get("x-api-key"))
         raise web.HTTPFound(f"{elsewhere}/")
 
-    url = await serve(first)
-    async with _transfers() as transfers:
+    url = await serve(redirect)
+    async with _create_downloader() as transfers:
         assert await transfers.read(f"{url}/", "secret") == b"done"
     assert shown == ["secret", None]
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:9/x", "http://example.org/x", "file:///etc/passwd"])
 async def test_private_and_unencrypted_addresses_are_rejected(tmp_path: Path, url: str) -> None:
-    async with _transfers(allow=()) as transfers:
+    async with _create_downloader(allow=()) as transfers:
         with pytest.raises(AddressRefused):
             await transfers.save(url, tmp_path / "file")
 
@@ -234,7 +234,7 @@ async def test_a_redirect_into_a_private_network_is_not_followed(serve: Serve) -
         raise web.HTTPFound("http://10.0.0.1/secret")
 
     url = await serve(handler)
-    async with _transfers(allow=("127.0.0.1/32",)) as transfers:
+    async with _create_downloader(allow=("127.0.0.1/32",)) as transfers:
         with pytest.raises(AddressRefused):
             await transfers.read(f"{url}/")
 
@@ -242,11 +242,11 @@ async def test_a_redirect_into_a_private_network_is_not_followed(serve: Serve) -
 async def test_every_retry_of_a_dead_source_is_told(
     serve: Serve, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async def down(request: web.Request) -> web.StreamResponse:
+    async def answer_unavailable(request: web.Request) -> web.StreamResponse:
         return web.Response(status=503)
 
-    url = await serve(down)
-    async with _transfers() as transfers:
+    url = await serve(answer_unavailable)
+    async with _create_downloader() as transfers:
         with pytest.raises(SourceUnavailable):
             await transfers.read(f"{url}/list")
     told = [record.getMessage() for record in caplog.records]

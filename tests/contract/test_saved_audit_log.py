@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.contract.command_line import CommandLine, command_line, error_sentence
-from tests.contract.scripted_service import answer, problem, serving
+from tests.contract.command_line import CommandLine, command_line, get_error_message
+from tests.contract.scripted_service import answer, build_problem, run_script
 from tests.e2e.program import Ended
 
 __all__ = ["command_line"]
@@ -15,7 +15,7 @@ LAST_WEEKS = "last week's saved log\n"
 TIP = {"tenant": "acme", "number": 1, "hash": "0" * 64}
 
 
-def page(next_: str | None) -> bytes:
+def build_page(next_: str | None) -> bytes:
     entry = {
         "tenant": "acme",
         "number": 1,
@@ -34,41 +34,41 @@ def page(next_: str | None) -> bytes:
 
 
 @pytest.fixture
-def saved(tmp_path: Path) -> Path:
+def saved_log(tmp_path: Path) -> Path:
     log = tmp_path / "log.jsonl"
     log.write_text(LAST_WEEKS)
     return log
 
 
 def export(command_line: CommandLine, saved: Path, monkeypatch: pytest.MonkeyPatch, *answers: bytes) -> Ended:
-    with serving(answers) as service:
+    with run_script(answers) as service:
         monkeypatch.setenv("ASSAYER_API_URL", service.url)
         monkeypatch.setenv("ASSAYER_API_KEY", "ak_x")
         return command_line("admin", "audit-log", "export", saved)
 
 
-@pytest.mark.parametrize("pages", [(), (page("1"),)])
+@pytest.mark.parametrize("pages", [(), (build_page("1"),)])
 def test_export_rejected_at_once_or_midway_keeps_the_previously_saved_log(
-    command_line: CommandLine, saved: Path, monkeypatch: pytest.MonkeyPatch, pages: tuple[bytes, ...]
+    command_line: CommandLine, saved_log: Path, monkeypatch: pytest.MonkeyPatch, pages: tuple[bytes, ...]
 ) -> None:
-    said = error_sentence(export(command_line, saved, monkeypatch, *pages, problem("forbidden", 403)))
+    said = get_error_message(export(command_line, saved_log, monkeypatch, *pages, build_problem("forbidden", 403)))
     assert said.startswith("Error: ")
-    assert saved.read_text() == LAST_WEEKS
-    assert [path.name for path in saved.parent.iterdir()] == ["log.jsonl"]
+    assert saved_log.read_text() == LAST_WEEKS
+    assert [path.name for path in saved_log.parent.iterdir()] == ["log.jsonl"]
 
 
 def test_complete_export_replaces_the_previous_log(
-    command_line: CommandLine, saved: Path, monkeypatch: pytest.MonkeyPatch
+    command_line: CommandLine, saved_log: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ended = export(command_line, saved, monkeypatch, page(None), answer(TIP))
+    ended = export(command_line, saved_log, monkeypatch, build_page(None), answer(TIP))
     assert (ended.code, ended.out) == (0, f"1:{'0' * 64}\n")
-    head, entry = map(json.loads, saved.read_text().splitlines())
+    head, entry = map(json.loads, saved_log.read_text().splitlines())
     assert (head["reader"], entry["number"]) == ("owner", 1)
 
 
 def test_export_into_missing_folder_is_rejected(command_line: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ASSAYER_API_KEY", "ak_x")
-    said = error_sentence(command_line("admin", "audit-log", "export", "none/log.jsonl"))
+    said = get_error_message(command_line("admin", "audit-log", "export", "none/log.jsonl"))
     assert said == "Error: none/log.jsonl cannot be written: No such file or directory."
 
 
@@ -86,9 +86,9 @@ def test_invalid_audit_log_file_is_rejected(
 ) -> None:
     if content is not None:
         (tmp_path / "log.jsonl").write_bytes(content)
-    said = error_sentence(command_line("admin", "audit-log", "verify", "log.jsonl"))
+    said = get_error_message(command_line("admin", "audit-log", "verify", "log.jsonl"))
     assert why in said
 
 
 def test_folder_instead_of_audit_log_is_rejected(command_line: CommandLine, tmp_path: Path) -> None:
-    assert "Is a directory" in error_sentence(command_line("admin", "audit-log", "verify", tmp_path))
+    assert "Is a directory" in get_error_message(command_line("admin", "audit-log", "verify", tmp_path))

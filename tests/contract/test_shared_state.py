@@ -33,10 +33,10 @@ async def test_concurrent_changes_are_serialized(state: SharedState) -> None:
 
 
 async def test_failed_change_leaves_state_unchanged(state: SharedState) -> None:
-    def broken(text: str, _: float) -> tuple[str, int]:
+    def raise_key_error(text: str, _: float) -> tuple[str, int]:
         raise KeyError(text)
 
     await state.change("k", lambda text, _: ("1", None))
     with pytest.raises(KeyError):
-        await state.change("k", broken)
+        await state.change("k", raise_key_error)
     assert await state.change("k", lambda text, _: (text, text)) == "1"

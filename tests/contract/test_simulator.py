@@ -11,14 +11,14 @@ import openai
 import pytest
 
 from simulator.process import Simulator
-from tests.contract.simulated import QUESTION, Judgements, ask, opened, raw, said
+from tests.contract.simulated import QUESTION, Judgements, ask, ask_for_text, open_client, send_raw
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
 def client(simulator: Simulator) -> Iterator[openai.OpenAI]:
-    with opened(simulator) as made:
+    with open_client(simulator) as made:
         yield made
 
 
@@ -47,7 +47,7 @@ def test_structured_answer_follows_the_schema_and_the_prompt(client: openai.Open
 def test_plain_json_mode_follows_a_schema_in_the_prompt(client: openai.OpenAI) -> None:
     question = f"{QUESTION}\nAnswer with JSON of this schema: {json.dumps(Judgements.model_json_schema())}"
     for form in ({"type": "json_object"}, {"type": "text"}):
-        Judgements.model_validate_json(said(client, question, response_format=form))
+        Judgements.model_validate_json(ask_for_text(client, question, response_format=form))
 
 
 def test_sampled_answers_differ_and_are_not_counted_as_repeats(client: openai.OpenAI, simulator: Simulator) -> None:
@@ -60,7 +60,7 @@ def test_sampled_answers_differ_and_are_not_counted_as_repeats(client: openai.Op
 
 
 def test_answer_longer_than_max_tokens_is_cut(client: openai.OpenAI, simulator: Simulator) -> None:
-    whole = said(client)
+    whole = ask_for_text(client)
     cut = ask(client, max_tokens=20)
     assert cut.choices[0].finish_reason == "length"
     assert cut.choices[0].message.content == whole[:80]
@@ -77,7 +77,7 @@ def test_wrong_key_is_refused_and_not_echoed(client: openai.OpenAI, simulator: S
     assert "wrong-key" not in str(refused.value)
     with pytest.raises(openai.AuthenticationError):
         wrong.models.list()
-    said(client.with_options(api_key="sk-right-key"))
+    ask_for_text(client.with_options(api_key="sk-right-key"))
 
 
 def test_unknown_model_is_not_found(client: openai.OpenAI) -> None:
@@ -140,7 +140,7 @@ def test_plain_json_mode_requires_the_word_json(client: openai.OpenAI) -> None:
     ],
 )
 def test_malformed_request_is_refused(simulator: Simulator, body: str, complaint: str) -> None:
-    status, answer = raw(simulator, "POST", "/v1/chat/completions", body)
+    status, answer = send_raw(simulator, "POST", "/v1/chat/completions", body)
     assert status == 400
     assert complaint in answer["error"]["message"]
     assert set(answer["error"]) == {"message", "type", "param", "code"}

@@ -11,12 +11,12 @@ from pydantic import ValidationError
 from simulator.counters import Stats
 from simulator.process import Simulator
 from simulator.settings import ANSWER_FAULTS, HARMLESS
-from tests.contract.simulated import QUESTION, Judgements, ask, opened, raw, said
+from tests.contract.simulated import QUESTION, Judgements, ask, ask_for_text, open_client, send_raw
 
 
 @pytest.fixture
 def client(simulator: Simulator) -> Iterator[openai.OpenAI]:
-    with opened(simulator) as made:
+    with open_client(simulator) as made:
         yield made
 
 
@@ -50,10 +50,10 @@ def test_dropped_connections_raise_connection_errors_and_are_counted(
     assert stats.injected == {"dropped": 10}
     assert (stats.answered, stats.in_flight, stats.by_status) == (0, 0, {})
     simulator.configure(drop_rate=0)
-    said(client)
+    ask_for_text(client)
 
 
-def _outcomes(client: openai.OpenAI) -> list[tuple[str | None, str | None, str]]:
+def _list_outcomes(client: openai.OpenAI) -> list[tuple[str | None, str | None, str]]:
     outcomes = []
     for number in range(60):
         choice = ask(client, f"{QUESTION} {number}").choices[0]
@@ -61,7 +61,7 @@ def _outcomes(client: openai.OpenAI) -> list[tuple[str | None, str | None, str]]
     return outcomes
 
 
-def _usable(content: str | None) -> bool:
+def _is_usable(content: str | None) -> bool:
     try:
         answer = Judgements.model_validate_json(content or "")
     except ValidationError:
@@ -71,24 +71,24 @@ def _usable(content: str | None) -> bool:
 
 def test_answer_faults_match_the_counters(client: openai.OpenAI, simulator: Simulator) -> None:
     simulator.configure(answer_fault_rate=0.6)
-    outcomes = _outcomes(client)
+    outcomes = _list_outcomes(client)
     injected = simulator.read_stats().injected
     assert set(injected) <= set(ANSWER_FAULTS)
     assert len(injected) >= 8
     harmful = sum(count for kind, count in injected.items() if kind not in HARMLESS)
-    assert sum(not _usable(content) for content, _, _ in outcomes) == harmful
+    assert sum(not _is_usable(content) for content, _, _ in outcomes) == harmful
     assert sum(refusal is not None for _, refusal, _ in outcomes) == injected.get("refusal", 0)
     assert sum(reason == "length" for _, _, reason in outcomes) == injected.get("truncated", 0)
 
 
 def test_same_requests_after_reset_get_the_same_faults(client: openai.OpenAI, simulator: Simulator) -> None:
     simulator.configure(answer_fault_rate=0.4)
-    first, before = _outcomes(client), simulator.reset()
-    second, after = _outcomes(client), simulator.reset()
+    first, before = _list_outcomes(client), simulator.reset()
+    second, after = _list_outcomes(client), simulator.reset()
     assert first == second
     assert before.injected == after.injected
     simulator.configure(seed=1)
-    assert _outcomes(client) != first
+    assert _list_outcomes(client) != first
 
 
 # Counters and knobs
@@ -117,7 +117,7 @@ def test_retry_after_faulty_answer_is_not_a_repeated_prompt(client: openai.OpenA
 async def test_disconnected_client_is_counted_as_abandoned(simulator: Simulator) -> None:
     simulator.configure(latency_mean=600, latency_spread=0)
 
-    async def waiting(count: int) -> Stats:
+    async def wait_for_in_flight(count: int) -> Stats:
         async with asyncio.timeout(60):
             while (stats := await asyncio.to_thread(simulator.read_stats)).in_flight != count:
                 pass
@@ -126,10 +126,10 @@ async def test_disconnected_client_is_counted_as_abandoned(simulator: Simulator)
     async with openai.AsyncOpenAI(base_url=simulator.base_url, api_key="k", max_retries=0) as client:
         question: Any = {"model": "simulated", "messages": [{"role": "user", "content": QUESTION}]}
         asking = asyncio.create_task(client.chat.completions.create(**question))
-        await waiting(1)
+        await wait_for_in_flight(1)
         asking.cancel()
         await asyncio.wait([asking])
-    stats = await waiting(0)
+    stats = await wait_for_in_flight(0)
     assert (stats.in_flight, stats.abandoned, stats.answered) == (0, 1, 0)
 
 
@@ -139,5 +139,5 @@ def test_unusable_settings_are_refused_and_change_nothing(simulator: Simulator) 
         simulator.configure(seed=9, unheard_of=1)
     with pytest.raises(ValueError, match="less than or equal to 1"):
         simulator.configure(drop_rate=2)
-    assert raw(simulator, "PUT", "/_simulator/settings", "[")[0] == 400
+    assert send_raw(simulator, "PUT", "/_simulator/settings", "[")[0] == 400
     assert simulator.read_settings() == before

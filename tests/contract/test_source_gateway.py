@@ -14,8 +14,16 @@ from pydantic import SecretStr
 
 from assayer.errors import SourceRefused, SourceUnavailable, StorageError
 from orchestrator.store import Database, PgResponseCache, PgSharedState
-from tests.contract.small_source import Asked, SmallSource, answers
-from tests.contract.small_source_gateway import CLOCK, QUICK, Held, call, fetch, forgetful, source_gateway
+from tests.contract.small_source import Asked, SmallSource, answer_in_order
+from tests.contract.small_source_gateway import (
+    CLOCK,
+    QUICK,
+    Held,
+    call,
+    create_in_memory_gateway,
+    fetch,
+    open_source_gateway,
+)
 from workers.outbound.source_gateway import SourceGateway
 from workers.outbound.source_requests import RequestContext, SourceResponse
 from workers.outbound.source_settings import OpenAlexSettings, SemanticScholarSettings, SourceSettings
@@ -23,7 +31,7 @@ from workers.outbound.store import InMemoryResponseCache, InMemorySharedState
 
 
 async def test_second_fetch_is_served_from_the_cache(source: SmallSource) -> None:
-    async with source_gateway(source) as gateway:
+    async with open_source_gateway(source) as gateway:
         first = await fetch(gateway)
         second = await fetch(gateway)
 
@@ -33,7 +41,7 @@ async def test_second_fetch_is_served_from_the_cache(source: SmallSource) -> Non
 
 
 async def test_expired_cached_response_is_requested_again(source: SmallSource) -> None:
-    async with source_gateway(source) as gateway:
+    async with open_source_gateway(source) as gateway:
         for _ in range(2):
             await gateway.fetch(call(lifetime=dt.timedelta(0)), RequestContext("ev", 60))
 
@@ -41,7 +49,7 @@ async def test_expired_cached_response_is_requested_again(source: SmallSource) -
 
 
 async def test_fetch_sends_parameters_body_and_user_agent(source: SmallSource) -> None:
-    async with source_gateway(source) as gateway:
+    async with open_source_gateway(source) as gateway:
         await gateway.fetch(call(params=(("q", "ä&b"), ("q", "c"))), RequestContext("ev", 60))
         await gateway.fetch(call(body='{"ids": []}'), RequestContext("ev", 60))
 
@@ -56,8 +64,8 @@ async def test_fetch_sends_parameters_body_and_user_agent(source: SmallSource) -
 
 
 async def test_not_found_response_is_cached(source: SmallSource) -> None:
-    source.behaviour = answers((404, {}))
-    async with source_gateway(source) as gateway:
+    source.behaviour = answer_in_order((404, {}))
+    async with open_source_gateway(source) as gateway:
         replies = [await fetch(gateway), await fetch(gateway)]
 
     assert [reply.status for reply in replies] == [404, 404]
@@ -65,7 +73,7 @@ async def test_not_found_response_is_cached(source: SmallSource) -> None:
 
 
 async def test_identical_concurrent_fetches_share_a_request(source: SmallSource) -> None:
-    async with source_gateway(source) as gateway:
+    async with open_source_gateway(source) as gateway:
         replies = await asyncio.gather(*(fetch(gateway, owner=f"ev{number}") for number in range(200)))
 
     assert len(source.paths) == 1
@@ -75,12 +83,12 @@ async def test_identical_concurrent_fetches_share_a_request(source: SmallSource)
 
 async def test_abandoned_request_is_cancelled_and_releases_its_connection(source: SmallSource) -> None:
     source.behaviour = Held()
-    async with source_gateway(source, connections=1) as gateway:
+    async with open_source_gateway(source, connections=1) as gateway:
         asked = asyncio.create_task(fetch(gateway))
         await source.has_been_asked(1)
         asked.cancel()
         await asyncio.gather(asked, return_exceptions=True)
-        source.behaviour = answers()
+        source.behaviour = answer_in_order()
 
         # The connection and the claim are free again.
         assert (await fetch(gateway)).body == b"about papers/1"
@@ -88,8 +96,8 @@ async def test_abandoned_request_is_cancelled_and_releases_its_connection(source
 
 @pytest.mark.parametrize("status", [408, 503])
 async def test_transient_failure_is_retried(source: SmallSource, status: int) -> None:
-    source.behaviour = answers((status, {}), (status, {}))
-    async with source_gateway(source) as gateway:
+    source.behaviour = answer_in_order((status, {}), (status, {}))
+    async with open_source_gateway(source) as gateway:
         assert (await fetch(gateway)).status == 200
 
     assert len(source.paths) == 3
@@ -99,18 +107,18 @@ async def test_broken_connection_is_retried(source: SmallSource) -> None:
     async def behave(asked: Asked) -> web.StreamResponse:
         if asked.number == 0 and asked.request.transport is not None:
             asked.request.transport.abort()
-        return await answers()(asked)
+        return await answer_in_order()(asked)
 
     source.behaviour = behave
-    async with source_gateway(source) as gateway:
+    async with open_source_gateway(source) as gateway:
         assert (await fetch(gateway)).status == 200
 
     assert len(source.paths) == 2
 
 
 async def test_persistently_failing_source_is_unavailable_with_its_last_error(source: SmallSource) -> None:
-    source.behaviour = answers(*[(500, {})] * 10)
-    async with source_gateway(source, attempts=3) as gateway:
+    source.behaviour = answer_in_order(*[(500, {})] * 10)
+    async with open_source_gateway(source, attempts=3) as gateway:
         with pytest.raises(SourceUnavailable, match=r"did not answer in 3 tries.*status 500 it is"):
             await fetch(gateway)
 
@@ -119,26 +127,26 @@ async def test_persistently_failing_source_is_unavailable_with_its_last_error(so
 
 async def test_source_that_does_not_answer_in_time_is_unavailable(source: SmallSource) -> None:
     source.behaviour = Held()
-    async with source_gateway(source, attempts=1, answer_seconds=0.2) as gateway:
+    async with open_source_gateway(source, attempts=1, answer_seconds=0.2) as gateway:
         with pytest.raises(SourceUnavailable, match=r"no response within 0\.2 s"):
             await fetch(gateway)
 
 
 async def test_unreachable_source_is_unavailable(source: SmallSource) -> None:
-    async with source_gateway(source, base_url="http://127.0.0.1:1", attempts=2) as gateway:
+    async with open_source_gateway(source, base_url="http://127.0.0.1:1", attempts=2) as gateway:
         with pytest.raises(SourceUnavailable, match="no connection"):
             await fetch(gateway)
 
 
 async def test_disabled_source_is_unavailable() -> None:
-    async with forgetful({"small": SourceSettings()}) as gateway:
+    async with create_in_memory_gateway({"small": SourceSettings()}) as gateway:
         with pytest.raises(SourceUnavailable, match="small is disabled"):
             await fetch(gateway)
 
 
 async def test_failure_is_not_cached(source: SmallSource) -> None:
-    source.behaviour = answers((500, {}))
-    async with source_gateway(source, attempts=1) as gateway:
+    source.behaviour = answer_in_order((500, {}))
+    async with open_source_gateway(source, attempts=1) as gateway:
         with pytest.raises(SourceUnavailable):
             await fetch(gateway)
 
@@ -152,8 +160,8 @@ async def test_failure_is_not_cached(source: SmallSource) -> None:
 async def test_rejected_requests_and_endless_redirects_are_not_retried(
     source: SmallSource, answer: tuple[int, dict[str, str]], words: str, asked: int
 ) -> None:
-    source.behaviour = answers(*[answer] * 50)
-    async with source_gateway(source) as gateway:
+    source.behaviour = answer_in_order(*[answer] * 50)
+    async with open_source_gateway(source) as gateway:
         with pytest.raises(SourceRefused, match=words):
             await fetch(gateway)
 
@@ -162,15 +170,15 @@ async def test_rejected_requests_and_endless_redirects_are_not_retried(
 
 @pytest.mark.parametrize(("key", "words"), [("", "Set ASSAYER_S2__API_KEY"), ("k", "Check ASSAYER_S2__API_KEY")])
 async def test_missing_or_wrong_key_error_names_its_setting(source: SmallSource, key: str, words: str) -> None:
-    source.behaviour = answers((401, {}))
-    async with source_gateway(source, SemanticScholarSettings, api_key=SecretStr(key)) as gateway:
+    source.behaviour = answer_in_order((401, {}))
+    async with open_source_gateway(source, SemanticScholarSettings, api_key=SecretStr(key)) as gateway:
         with pytest.raises(SourceRefused, match=words):
             await fetch(gateway)
 
 
 async def test_same_host_redirect_is_followed_after_the_request_spacing(source: SmallSource) -> None:
-    source.behaviour = answers((301, {"Location": "/api/papers/merged"}))
-    async with source_gateway(source, connections=1, spacing_seconds=0.1) as gateway:
+    source.behaviour = answer_in_order((301, {"Location": "/api/papers/merged"}))
+    async with open_source_gateway(source, connections=1, spacing_seconds=0.1) as gateway:
         assert (await fetch(gateway)).body == b"about papers/merged"
 
     assert source.arrivals[1] - source.arrivals[0] >= 0.1
@@ -178,8 +186,8 @@ async def test_same_host_redirect_is_followed_after_the_request_spacing(source: 
 
 async def test_redirect_to_another_host_is_rejected(source: SmallSource) -> None:
     async with SmallSource() as other:
-        source.behaviour = answers((302, {"Location": f"{other.url}/papers/1"}))
-        async with source_gateway(source) as gateway:
+        source.behaviour = answer_in_order((302, {"Location": f"{other.url}/papers/1"}))
+        async with open_source_gateway(source) as gateway:
             with pytest.raises(SourceRefused, match="redirected from"):
                 await fetch(gateway)
         assert other.paths == []
@@ -192,7 +200,7 @@ async def test_failures_behind_a_redirect_count_for_the_circuit_breaker(source: 
         return web.Response(status=302, headers={"Location": "/api/behind"})
 
     source.behaviour = behave
-    async with source_gateway(source, attempts=1, breaker_failures=2) as gateway:
+    async with open_source_gateway(source, attempts=1, breaker_failures=2) as gateway:
         for number in range(2):
             with pytest.raises(SourceUnavailable, match="did not answer"):
                 await fetch(gateway, f"papers/{number}")
@@ -208,7 +216,7 @@ async def test_answer_that_is_too_large_is_refused(source: SmallSource) -> None:
         return response
 
     source.behaviour = behave
-    async with source_gateway(source) as gateway:
+    async with open_source_gateway(source) as gateway:
         with pytest.raises(SourceRefused, match="larger than 1,000,000 bytes"):
             await gateway.fetch(call(max_bytes=1_000_000), RequestContext("ev", 60))
         assert len((await gateway.fetch(call(max_bytes=3_000_000), RequestContext("ev", 60))).body) == 3_000_000
@@ -226,7 +234,7 @@ async def test_api_key_and_email_are_masked_in_errors_and_logs(
     caplog.set_level(logging.DEBUG)
     who: dict[str, Any] = {"api_key": SecretStr("s3cret"), "email": "me@example.org"}
     errors = []
-    async with source_gateway(source, OpenAlexSettings, **who, attempts=5, breaker_failures=5) as gateway:
+    async with open_source_gateway(source, OpenAlexSettings, **who, attempts=5, breaker_failures=5) as gateway:
         for path in ("echo", "fails"):
             with pytest.raises((SourceRefused, SourceUnavailable)) as caught:
                 await fetch(gateway, path)
@@ -253,7 +261,7 @@ async def test_shared_state_error_is_raised_unchanged(source: SmallSource) -> No
 
 async def test_closing_gateway_ends_all_pending_fetches(source: SmallSource) -> None:
     source.behaviour = Held()
-    async with source_gateway(source, connections=1) as gateway:
+    async with open_source_gateway(source, connections=1) as gateway:
         waiting = [asyncio.create_task(fetch(gateway, f"papers/{number}")) for number in range(5)]
         await source.has_been_asked(1)
 
@@ -262,7 +270,7 @@ async def test_closing_gateway_ends_all_pending_fetches(source: SmallSource) -> 
 
 
 async def test_closing_gateway_ends_a_just_started_fetch(source: SmallSource) -> None:
-    async with source_gateway(source) as gateway:
+    async with open_source_gateway(source) as gateway:
         just = asyncio.create_task(fetch(gateway))
         await asyncio.sleep(0)
 
@@ -278,10 +286,10 @@ async def test_bodies_are_not_kept_after_delivery(source: SmallSource, database:
     settings = SourceSettings(base_url=source.url, **QUICK)
     async with SourceGateway({"small": settings}, PgResponseCache(database), PgSharedState(database), CLOCK) as gateway:
 
-        async def length(number: int) -> int:
+        async def fetch_length(number: int) -> int:
             return len((await fetch(gateway, f"p{number % 4}", owner=f"e{number}", patience=900)).body)
 
-        assert await asyncio.gather(*(length(number) for number in range(20))) == [20_000] * 20
+        assert await asyncio.gather(*(fetch_length(number) for number in range(20))) == [20_000] * 20
         gc.collect()
         # Asking some of the others for more than their type makes them load what they stand for.
         kept = [item for item in gc.get_objects() if type(item) is SourceResponse and len(item.body) == 20_000]

@@ -12,8 +12,8 @@ from aiohttp import web
 from assayer.errors import SourceBusy, SourceUnavailable
 from assayer.models.remote import CachedResponse
 from cluster.clock import SystemClock
-from tests.contract.small_source import Asked, SmallSource, answers
-from tests.contract.small_source_gateway import CLOCK, QUICK, Held, fetch, source_gateway
+from tests.contract.small_source import Asked, SmallSource, answer_in_order
+from tests.contract.small_source_gateway import CLOCK, QUICK, Held, fetch, open_source_gateway
 from workers.outbound.source_gateway import SourceGateway
 from workers.outbound.source_settings import OpenAlexSettings, SourceSettings
 from workers.outbound.store import InMemoryResponseCache, InMemorySharedState
@@ -33,13 +33,15 @@ class HastyClock(SystemClock):
 async def test_retry_after_delays_all_requests_to_the_source(source: SmallSource, form: str) -> None:
     async def behave(asked: Asked) -> web.StreamResponse:
         if asked.number > 0:
-            return await answers()(asked)
+            return await answer_in_order()(asked)
         # A date has whole seconds: two ahead are more than one.
         said = "1" if form == "seconds" else format_datetime(CLOCK.now() + dt.timedelta(seconds=2), usegmt=True)
         return web.Response(status=429, headers={"Retry-After": said})
 
     source.behaviour = behave
-    async with source_gateway(source, connections=1) as gateway:  # nothing else is under way when the source says so
+    async with open_source_gateway(
+        source, connections=1
+    ) as gateway:  # nothing else is under way when the source says so
         await asyncio.gather(*(fetch(gateway, f"papers/{number}") for number in range(4)))
 
     assert len(source.arrivals) == 5
@@ -47,27 +49,27 @@ async def test_retry_after_delays_all_requests_to_the_source(source: SmallSource
 
 
 async def test_retry_after_is_capped_by_the_setting(source: SmallSource) -> None:
-    source.behaviour = answers((429, {"Retry-After": "86400"}))
-    async with source_gateway(source, retry_after_max_seconds=0.2) as gateway:
+    source.behaviour = answer_in_order((429, {"Retry-After": "86400"}))
+    async with open_source_gateway(source, retry_after_max_seconds=0.2) as gateway:
         assert (await fetch(gateway)).status == 200
 
 
 async def test_rate_limit_without_retry_after_backs_off_and_retries(source: SmallSource) -> None:
-    source.behaviour = answers((429, {}), (403, {"X-RateLimit-Remaining": "0"}))
-    async with source_gateway(source) as gateway:
+    source.behaviour = answer_in_order((429, {}), (403, {"X-RateLimit-Remaining": "0"}))
+    async with open_source_gateway(source) as gateway:
         assert (await fetch(gateway)).status == 200
 
 
 async def test_repeated_rate_limiting_raises_source_busy(source: SmallSource) -> None:
-    source.behaviour = answers(*[(429, {"Retry-After": "0"})] * 10)
-    async with source_gateway(source, attempts=2) as gateway:
+    source.behaviour = answer_in_order(*[(429, {"Retry-After": "0"})] * 10)
+    async with open_source_gateway(source, attempts=2) as gateway:
         with pytest.raises(SourceBusy, match="2 tries"):
             await fetch(gateway)
 
 
 async def test_pause_beyond_callers_patience_is_rejected_immediately(source: SmallSource) -> None:
-    source.behaviour = answers((429, {"Retry-After": "600"}))
-    async with source_gateway(source) as gateway:
+    source.behaviour = answer_in_order((429, {"Retry-After": "600"}))
+    async with open_source_gateway(source) as gateway:
         with pytest.raises(SourceBusy, match=r"no requests are allowed for another (600|5\d\d) s"):
             await fetch(gateway, patience=5.0)
         with pytest.raises(SourceBusy, match="no requests"):
@@ -78,7 +80,7 @@ async def test_pause_beyond_callers_patience_is_rejected_immediately(source: Sma
 
 async def test_distant_turn_is_rejected_for_impatient_callers_only(source: SmallSource) -> None:
     held = source.behaviour = Held()
-    async with source_gateway(source, connections=1, spacing_seconds=0.5) as gateway:
+    async with open_source_gateway(source, connections=1, spacing_seconds=0.5) as gateway:
         patient = [asyncio.create_task(fetch(gateway, f"papers/{n}", owner=f"p{n}")) for n in range(5)]
         await source.has_been_asked(1)
 
@@ -91,7 +93,7 @@ async def test_distant_turn_is_rejected_for_impatient_callers_only(source: Small
 
 
 async def test_exhausted_daily_budget_raises_source_busy(source: SmallSource) -> None:
-    async with source_gateway(source, OpenAlexSettings, daily_budget=25) as gateway:
+    async with open_source_gateway(source, OpenAlexSettings, daily_budget=25) as gateway:
         for number in range(2):
             await fetch(gateway, f"papers/{number}")  # a search takes 10
         with pytest.raises(SourceBusy, match="budget"):
@@ -135,9 +137,11 @@ async def test_turns_rotate_fairly_between_callers(source: SmallSource) -> None:
 
 
 async def test_circuit_breaker_opens_and_later_allows_a_single_probe(source: SmallSource) -> None:
-    source.behaviour = answers(*[(500, {})] * 3)
+    source.behaviour = answer_in_order(*[(500, {})] * 3)
     clock = HastyClock()
-    async with source_gateway(source, clock=clock, attempts=1, breaker_failures=3, breaker_seconds=600.0) as gateway:
+    async with open_source_gateway(
+        source, clock=clock, attempts=1, breaker_failures=3, breaker_seconds=600.0
+    ) as gateway:
         for number in range(3):
             with pytest.raises(SourceUnavailable):
                 await fetch(gateway, f"papers/{number}")
@@ -158,8 +162,10 @@ async def test_circuit_breaker_opens_and_later_allows_a_single_probe(source: Sma
 
 
 async def test_queued_requests_fail_when_the_circuit_breaker_opens(source: SmallSource) -> None:
-    source.behaviour = answers(*[(500, {})] * 50)
-    async with source_gateway(source, connections=1, spacing_seconds=0.05, attempts=1, breaker_failures=2) as gateway:
+    source.behaviour = answer_in_order(*[(500, {})] * 50)
+    async with open_source_gateway(
+        source, connections=1, spacing_seconds=0.05, attempts=1, breaker_failures=2
+    ) as gateway:
         outcomes = await asyncio.gather(*(fetch(gateway, f"papers/{n}") for n in range(30)), return_exceptions=True)
 
     assert all(isinstance(outcome, SourceUnavailable) for outcome in outcomes)
@@ -168,8 +174,8 @@ async def test_queued_requests_fail_when_the_circuit_breaker_opens(source: Small
 
 @pytest.mark.parametrize("responds", [True, False])
 async def test_caller_patience_ends_retries_before_attempts_run_out(source: SmallSource, responds: bool) -> None:
-    source.behaviour = answers(*[(500, {})] * 100_000) if responds else Held()
-    async with source_gateway(source, answer_seconds=0.3, attempts=100_000, breaker_failures=100_000) as gateway:
+    source.behaviour = answer_in_order(*[(500, {})] * 100_000) if responds else Held()
+    async with open_source_gateway(source, answer_seconds=0.3, attempts=100_000, breaker_failures=100_000) as gateway:
         with pytest.raises(SourceBusy, match="did not answer within 1 s"):
             await fetch(gateway, patience=1.0)
     assert len(source.paths) > 1

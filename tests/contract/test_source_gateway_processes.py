@@ -13,7 +13,7 @@ import pytest
 from aiohttp import web
 
 from orchestrator.store import Database
-from tests.contract.small_source import Asked, SmallSource, answers
+from tests.contract.small_source import Asked, SmallSource, answer_in_order
 from workers.outbound.source_settings import SourceSettings
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -66,26 +66,28 @@ def go(process: Process) -> None:
     process.stdin.write(b"go\n")
 
 
-async def outcomes(process: Process) -> Counter[str]:
+async def count_outcomes(process: Process) -> Counter[str]:
     output, _ = await process.communicate()
     assert process.returncode == 0
     return Counter(line.split()[1] for line in output.decode().splitlines())
 
 
 @pytest.fixture
-async def started(database: Database, database_url: str) -> AsyncIterator[GatewayProcesses]:
+async def gateway_processes(database: Database, database_url: str) -> AsyncIterator[GatewayProcesses]:
     async with GatewayProcesses(database_url) as started:
         yield started
 
 
-async def test_requests_shared_by_two_processes_are_sent_once(source: SmallSource, started: GatewayProcesses) -> None:
+async def test_requests_shared_by_two_processes_are_sent_once(
+    source: SmallSource, gateway_processes: GatewayProcesses
+) -> None:
     settings = SourceSettings(base_url=source.url, spacing_seconds=0.02)
     paths = [f"papers/{number}" for number in range(30)]
-    processes = await started.start(settings, paths, paths)
+    processes = await gateway_processes.start(settings, paths, paths)
     for process in processes:
         go(process)
 
-    told = [await outcomes(process) for process in processes]
+    told = [await count_outcomes(process) for process in processes]
 
     assert sorted(source.paths) == sorted(paths)
     assert sum(told, Counter()) == {"asked": 30, "cached": 30}
@@ -93,14 +95,16 @@ async def test_requests_shared_by_two_processes_are_sent_once(source: SmallSourc
 
 @pytest.mark.parametrize("connections", [1, pytest.param(4, marks=pytest.mark.slow)])
 async def test_rate_limits_hold_across_processes(
-    source: SmallSource, started: GatewayProcesses, connections: int
+    source: SmallSource, gateway_processes: GatewayProcesses, connections: int
 ) -> None:
     settings = SourceSettings(base_url=source.url, spacing_seconds=0.2, connections=connections)
-    processes = await started.start(settings, *([f"{who}/{number}" for number in range(4)] for who in range(4)))
+    processes = await gateway_processes.start(
+        settings, *([f"{who}/{number}" for number in range(4)] for who in range(4))
+    )
     for process in processes:
         go(process)
 
-    told = [await outcomes(process) for process in processes]
+    told = [await count_outcomes(process) for process in processes]
 
     assert told == [{"asked": 4}] * 4
     on_the_way = 0.0 if connections == 1 else 0.1
@@ -109,19 +113,23 @@ async def test_rate_limits_hold_across_processes(
 
 
 @pytest.mark.slow
-async def test_retry_after_pause_applies_to_all_processes(source: SmallSource, started: GatewayProcesses) -> None:
-    source.behaviour = answers((429, {"Retry-After": "2"}))
+async def test_retry_after_pause_applies_to_all_processes(
+    source: SmallSource, gateway_processes: GatewayProcesses
+) -> None:
+    source.behaviour = answer_in_order((429, {"Retry-After": "2"}))
     settings = SourceSettings(base_url=source.url, spacing_seconds=0.05, connections=1)
-    first, second = await started.start(settings, ["a"], ["b"])
+    first, second = await gateway_processes.start(settings, ["a"], ["b"])
     go(first)
     await source.has_been_asked(1)
     go(second)
 
-    assert await outcomes(first) == await outcomes(second) == {"asked": 1}
+    assert await count_outcomes(first) == await count_outcomes(second) == {"asked": 1}
     assert min(source.arrivals[1:]) - source.arrivals[0] >= 2.0
 
 
-async def test_request_of_a_killed_process_is_taken_over(source: SmallSource, started: GatewayProcesses) -> None:
+async def test_request_of_a_killed_process_is_taken_over(
+    source: SmallSource, gateway_processes: GatewayProcesses
+) -> None:
     never = asyncio.Event()
 
     async def behave(asked: Asked) -> web.StreamResponse:
@@ -131,11 +139,11 @@ async def test_request_of_a_killed_process_is_taken_over(source: SmallSource, st
 
     source.behaviour = behave
     settings = SourceSettings(base_url=source.url, spacing_seconds=0.05, connect_seconds=2.0)
-    doomed, heir = await started.start(settings, ["papers/1"], ["papers/1"])
+    doomed, heir = await gateway_processes.start(settings, ["papers/1"], ["papers/1"])
     go(doomed)
     await source.has_been_asked(1)
     go(heir)
     doomed.kill()
 
-    assert await outcomes(heir) == {"asked": 1}
+    assert await count_outcomes(heir) == {"asked": 1}
     assert source.paths == ["papers/1"] * 2

@@ -20,11 +20,11 @@ from tests.polling import wait_until_async
 from tests.postgres import SharedPostgres, owner_url, serving_url
 
 
-def settings(url: str, connect_seconds: float = 0.5) -> DatabaseSettings:
+def build_settings(url: str, connect_seconds: float = 0.5) -> DatabaseSettings:
     return DatabaseSettings(url=SecretStr(url), connect_seconds=connect_seconds)
 
 
-async def tables(url: str) -> set[str]:
+async def list_tables(url: str) -> set[str]:
     connection = await asyncpg.connect(url)
     try:
         rows = await connection.fetch("""
@@ -36,7 +36,7 @@ async def tables(url: str) -> set[str]:
 
 
 async def migrate(url: str) -> None:
-    async with Database(settings(url, connect_seconds=5.0)) as database:
+    async with Database(build_settings(url, connect_seconds=5.0)) as database:
         await database.migrate()
 
 
@@ -44,18 +44,20 @@ async def test_migrate_twice_changes_nothing(empty_database_url: str) -> None:
     await migrate(empty_database_url)
     await migrate(empty_database_url)
 
-    assert await tables(empty_database_url) > {"answers", "jobs"}
+    assert await list_tables(empty_database_url) > {"answers", "jobs"}
 
 
 async def test_concurrent_migrations_all_succeed(empty_database_url: str) -> None:
     await asyncio.gather(*(migrate(empty_database_url) for _ in range(6)))
 
-    assert await tables(empty_database_url) > {"answers", "jobs"}
+    assert await list_tables(empty_database_url) > {"answers", "jobs"}
 
 
 async def test_migrate_may_take_longer_than_any_other_statement(empty_database_url: str) -> None:
     """Simulates a migration of millions of rows."""
-    impatient = settings(empty_database_url, 5.0).model_copy(update={"command_seconds": 1.0, "patience_seconds": 1.0})
+    impatient = build_settings(empty_database_url, 5.0).model_copy(
+        update={"command_seconds": 1.0, "patience_seconds": 1.0}
+    )
     holder = await asyncpg.connect(empty_database_url)
     await holder.fetch("SELECT pg_advisory_lock($1)", MIGRATION_LOCK)
 
@@ -65,18 +67,18 @@ async def test_migrate_may_take_longer_than_any_other_statement(empty_database_u
 
     task = asyncio.create_task(migrate_slowly())
 
-    async def waits_for_long() -> bool:
+    async def has_waited() -> bool:
         query = """
             SELECT FROM pg_stat_activity
             WHERE wait_event = 'advisory' AND clock_timestamp() - query_start > interval '1500 ms'
         """
         return task.done() or bool(await holder.fetch(query))
 
-    await wait_until_async(waits_for_long)
+    await wait_until_async(has_waited)
     await holder.close()
     await task
 
-    assert await tables(empty_database_url) > {"answers", "jobs"}
+    assert await list_tables(empty_database_url) > {"answers", "jobs"}
 
 
 async def test_migrate_newer_tables_are_refused(empty_database_url: str) -> None:
@@ -90,9 +92,9 @@ async def test_migrate_newer_tables_are_refused(empty_database_url: str) -> None
 
 
 async def test_ping_good_server_names_version_and_revision(empty_database_url: str) -> None:
-    before = await Database(settings(empty_database_url)).ping()
+    before = await Database(build_settings(empty_database_url)).ping()
     await migrate(empty_database_url)
-    after = await Database(settings(empty_database_url)).ping()
+    after = await Database(build_settings(empty_database_url)).ping()
 
     assert before.revision is None
     assert after.server is not None
@@ -101,7 +103,7 @@ async def test_ping_good_server_names_version_and_revision(empty_database_url: s
 
 
 async def test_ping_missing_database_says_so(empty_database_url: str) -> None:
-    health = await Database(settings(empty_database_url.replace("/test_", "/no_"))).ping()
+    health = await Database(build_settings(empty_database_url.replace("/test_", "/no_"))).ping()
 
     assert health.server is None
     assert "no database with that name" in health.problem
@@ -110,7 +112,7 @@ async def test_ping_missing_database_says_so(empty_database_url: str) -> None:
 
 async def test_connect_unknown_user_says_so(empty_database_url: str) -> None:
     with pytest.raises(StorageError, match="rejected the user or password") as caught:
-        await Database(settings(empty_database_url.replace("postgres@", "nobody@"))).connect()
+        await Database(build_settings(empty_database_url.replace("postgres@", "nobody@"))).connect()
 
     assert "ASSAYER_DATABASE__URL" in caught.value.hint
 
@@ -131,7 +133,7 @@ def silent_port() -> Iterator[int]:
 
 
 async def test_connection_failure_times_out_and_hides_the_password(closed_port: int) -> None:
-    database = Database(settings(f"postgresql://me:sesame@127.0.0.1:{closed_port}/ore", connect_seconds=0.3))
+    database = Database(build_settings(f"postgresql://me:sesame@127.0.0.1:{closed_port}/ore", connect_seconds=0.3))
 
     with pytest.raises(StorageError, match=f"at 127.0.0.1:{closed_port}/ore is unreachable") as caught:
         await database.connect()
@@ -143,7 +145,7 @@ async def test_connection_failure_times_out_and_hides_the_password(closed_port: 
 
 async def test_silent_server_times_out_on_connect(silent_port: int) -> None:
     with pytest.raises(StorageError, match="did not respond in time"):
-        await Database(settings(f"postgresql://me@127.0.0.1:{silent_port}/ore", connect_seconds=0.2)).connect()
+        await Database(build_settings(f"postgresql://me@127.0.0.1:{silent_port}/ore", connect_seconds=0.2)).connect()
 
 
 @pytest.mark.parametrize(
@@ -156,7 +158,7 @@ async def test_silent_server_times_out_on_connect(silent_port: int) -> None:
     ],
 )
 async def test_invalid_url_error_hides_the_password(url: str) -> None:
-    database = Database(settings(url, connect_seconds=0.1))
+    database = Database(build_settings(url, connect_seconds=0.1))
 
     with pytest.raises((ConfigurationError, StorageError)) as caught:
         await database.connect()
@@ -180,7 +182,7 @@ def test_address_never_shows_a_password(url: str, shown: str) -> None:
 
 
 def test_settings_shown_to_people_hide_the_password() -> None:
-    assert "sesame" not in repr(settings("postgresql://me:sesame@host/ore"))
+    assert "sesame" not in repr(build_settings("postgresql://me:sesame@host/ore"))
 
 
 def test_database_without_url_or_server_is_a_configuration_error() -> None:
@@ -189,7 +191,7 @@ def test_database_without_url_or_server_is_a_configuration_error() -> None:
 
 
 async def test_query_before_migration_reports_missing_tables(empty_database_url: str) -> None:
-    async with Database(settings(empty_database_url)) as database:
+    async with Database(build_settings(empty_database_url)) as database:
         with pytest.raises(StorageError, match=r"does not contain assayer's tables"):
             await database.fetch("SELECT * FROM answers")
 
@@ -236,7 +238,7 @@ async def test_slow_statement_is_not_repeated_and_is_named_in_the_log(
 
 
 async def test_statement_is_retried_after_server_stops_responding(database_url: str) -> None:
-    async with PostgresProxy.before(database_url) as proxy:
+    async with PostgresProxy.run_before(database_url) as proxy:
         impatient = DatabaseSettings(
             url=SecretStr(proxy.url), command_seconds=0.3, connect_seconds=0.3, patience_seconds=20
         )
@@ -258,9 +260,9 @@ async def test_excess_statements_wait_for_a_free_connection(empty_database_url: 
 
 
 async def test_request_learns_of_an_outage_within_seconds_while_a_job_waits(database_url: str) -> None:
-    async with PostgresProxy.before(database_url) as proxy, Database(settings(proxy.url, 5.0)) as database:
+    async with PostgresProxy.run_before(database_url) as proxy, Database(build_settings(proxy.url, 5.0)) as database:
         await database.fetch("SELECT 1")
-        await proxy.cut()
+        await proxy.cut_connections()
         waiting = asyncio.create_task(database.fetch("SELECT 2"))
         started = time.monotonic()
         with limit_outage_wait(2.0), pytest.raises(StorageError):
@@ -274,11 +276,11 @@ async def test_request_learns_of_an_outage_within_seconds_while_a_job_waits(data
 async def test_serving_role_waits_for_the_owner_and_may_not_change_tables(postgres: SharedPostgres) -> None:
     await postgres.migrated_database()  # makes the role
     owners = await postgres.empty_database()
-    serving = settings(serving_url(owners), connect_seconds=5.0)
+    serving = build_settings(serving_url(owners), connect_seconds=5.0)
     async with Database(serving) as database:
         with pytest.raises(ConfigurationError, match="assayer admin migrate"):
             await database.await_schema(seconds=0.1)
-        async with Database(settings(owners, connect_seconds=5.0)) as owner:
+        async with Database(build_settings(owners, connect_seconds=5.0)) as owner:
             await owner.migrate()
             await owner.grant_service_privileges("serving")
             with pytest.raises(ConfigurationError, match="no role 'nemo'"):
@@ -304,11 +306,13 @@ async def test_scaling_role_measures_the_queue_and_reads_nothing_else(postgres: 
         "INSERT INTO jobs (id, tenant, kind, priority, state, subject, request) "
         "VALUES ('ev_1', 'tenant', 'evaluation', 0, 'queued', 'a subject', '{}')"
     )
-    async with Database(settings(owner_url(owners), connect_seconds=5.0)) as owner:
+    async with Database(build_settings(owner_url(owners), connect_seconds=5.0)) as owner:
         await owner.grant_queue_privileges("scaling")
         with pytest.raises(ConfigurationError, match="no role 'nemo'"):
             await owner.grant_queue_privileges("nemo")
-    async with Database(settings(owner_url(owners).replace("postgres@", "scaling@"), connect_seconds=5.0)) as database:
+    async with Database(
+        build_settings(owner_url(owners).replace("postgres@", "scaling@"), connect_seconds=5.0)
+    ) as database:
         await database.await_schema(seconds=0.1)
         assert (await PgQueueDepth(database).measure()).interactive.jobs == 1
         for statement in (

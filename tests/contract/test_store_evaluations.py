@@ -8,7 +8,7 @@ from benchmarks.chaos.reader import read_findings
 from orchestrator.jobs.models import JobId, JobVerdict, TenantId
 from orchestrator.settings import QueueSettings
 from orchestrator.store import Database, PgReports
-from tests.contract.store_jobs import Queue, job, tenant
+from tests.contract.store_jobs import Queue, build_job, create_tenant
 from tests.contract.store_records import report
 
 ID = EvaluationId("ev_1")
@@ -42,20 +42,20 @@ async def test_later_report_replaces_the_earlier(database: Database) -> None:
 async def test_evaluation_has_a_single_final_state_and_only_success_has_report(
     database: Database, database_url: str, tmp_path: Path
 ) -> None:
-    await tenant(database, CUSTOMER)
+    await create_tenant(database, CUSTOMER)
     queue, evaluations = Queue(database, QueueSettings(max_failures=1)), PgReports(database)
     runs = {name: EvaluationId(f"ev_of_{name}") for name in ("cancelled", "failed", "taken")}
     leases = {}
     for name, run in runs.items():
-        await queue.add(job(name), tenant=CUSTOMER)
-        leases[name] = await queue.one()
+        await queue.add(build_job(name), tenant=CUSTOMER)
+        leases[name] = await queue.acquire_lease()
         assert await queue.leases.record_run(leases[name], run, {})
 
     await queue.jobs.cancel(CUSTOMER, JobId("cancelled"))
     await queue.leases.give_back(leases["failed"], "It failed.", attempt_failed=True, after_seconds=0)
-    await queue.silence()
+    await queue.expire_leases()
     await queue.leases.expire()
-    second = await queue.one()
+    second = await queue.acquire_lease()
     assert await queue.leases.record_run(second, runs["taken"], {})
     await evaluations.store(report(runs["taken"]))
     assert await queue.leases.finish(second, JobVerdict(state="succeeded", run_id=runs["taken"]))

@@ -21,7 +21,7 @@ from assayer_client.trainers import (
     verifiers_reward,
 )
 from assayer_client.trainers.reward_sources import rewards_of_environment
-from tests.contract.scripted_service import answer, problem, serving
+from tests.contract.scripted_service import answer, build_problem, run_script
 
 KEY = "ak_0123_a-secret"
 ITEMS = [RewardQuery("Why?", f"idea {number}", "Because.") for number in range(3)]
@@ -38,34 +38,34 @@ class KnownWords:
         return [float(item.abstract.split()[0] in item.idea.split()) if item.idea else None for item in items]
 
 
-def _service(url: str, attempts: int = 3) -> ServiceRewards:
-    async def at_once(_: float) -> None:
+def _create_service(url: str, attempts: int = 3) -> ServiceRewards:
+    async def return_at_once(_: float) -> None:
         return None
 
-    return ServiceRewards(url, KEY, retries=RetryPolicy(attempts=attempts, seconds=100), sleep=at_once)
+    return ServiceRewards(url, KEY, retries=RetryPolicy(attempts=attempts, seconds=100), sleep=return_at_once)
 
 
-def _outcome(item: int, value: Any) -> dict[str, Any]:
+def _build_outcome(item: int, value: Any) -> dict[str, Any]:
     return {"item": item, "reward": {"value": value, "reason": "", "judge": "pair"}}
 
 
 LINKS = dict.fromkeys(("job", "items", "events"), "/")
 
 
-def _accepted(asked: int) -> bytes:
+def _build_accepted(asked: int) -> bytes:
     return answer({"id": "rw_1", "item_count": asked, "judge": "pair", "links": LINKS}, 202)
 
 
-def _page(state: str) -> bytes:
+def _build_page(state: str) -> bytes:
     return answer({"items": [], "last": 0, "state": state})
 
 
-def _job(state: str, asked: int, *items: dict[str, Any]) -> list[bytes]:
+def _build_job_answers(state: str, asked: int, *items: dict[str, Any]) -> list[bytes]:
     """The answers of a service whose job has ended, from its submission on."""
     unknown = dict.fromkeys(("problem", "cost_usd", "started_at", "finished_at", "result"))
     told = {"id": "rw_1", "state": state, "title": "", "priority": "interactive", "attempt": 1, "links": LINKS}
     told |= {**unknown, "created_at": "2026-11-21T12:00:00Z", "item_count": asked, "items": items}
-    return [_accepted(asked), _page(state), answer(told)]
+    return [_build_accepted(asked), _build_page(state), answer(told)]
 
 
 ABSENT = {"reason": "The model was out of reach."}
@@ -73,8 +73,10 @@ ABSENT = {"reason": "The model was out of reach."}
 
 def test_rewards_keep_item_order_and_are_none_for_failed_items() -> None:
     refused = {"item": 1, "problem": {"type": "budget-exhausted", "title": "Spent", "detail": "Nothing is left."}}
-    with serving(_job("succeeded", 3, _outcome(2, 1), refused, _outcome(0, ABSENT))) as scripted:
-        assert asyncio.run(_service(scripted.url).rewards(ITEMS, "pair")) == [None, None, 1.0]
+    with run_script(
+        _build_job_answers("succeeded", 3, _build_outcome(2, 1), refused, _build_outcome(0, ABSENT))
+    ) as scripted:
+        assert asyncio.run(_create_service(scripted.url).rewards(ITEMS, "pair")) == [None, None, 1.0]
     asked = json.loads(scripted.received[0].body)
     assert asked["judge"] == "pair"
     assert asked["items"][1] == {"question": "Why?", "idea": "idea 1", "abstract": "Because."}
@@ -82,29 +84,35 @@ def test_rewards_keep_item_order_and_are_none_for_failed_items() -> None:
 
 @pytest.mark.parametrize("state", ["failed", "cancelled"])
 def test_unsuccessful_job_returns_its_partial_rewards(state: str) -> None:
-    with serving(_job(state, 3, _outcome(1, 1))) as scripted:
-        assert asyncio.run(_service(scripted.url).rewards(ITEMS)) == [None, 1.0, None]
+    with run_script(_build_job_answers(state, 3, _build_outcome(1, 1))) as scripted:
+        assert asyncio.run(_create_service(scripted.url).rewards(ITEMS)) == [None, 1.0, None]
 
 
 def test_timed_out_group_is_cancelled_and_returns_partial_rewards() -> None:
-    ended = _job("cancelled", 3, _outcome(0, 0))
-    with serving([ended[0], _page("running"), ended[-1]]) as scripted:
+    ended = _build_job_answers("cancelled", 3, _build_outcome(0, 0))
+    with run_script([ended[0], _build_page("running"), ended[-1]]) as scripted:
         service = ServiceRewards(scripted.url, KEY, seconds=0)
         assert asyncio.run(service.rewards(ITEMS)) == [0.0, None, None]
     assert [item.method for item in scripted.received] == ["POST", "GET", "DELETE"]
 
 
 def test_lost_request_is_resent_with_the_same_idempotency_key() -> None:
-    with serving([b"", problem("busy", 503), *_job("succeeded", 3, *(_outcome(n, 1) for n in range(3)))]) as scripted:
-        assert asyncio.run(_service(scripted.url).rewards(ITEMS)) == [1.0, 1.0, 1.0]
+    with run_script(
+        [
+            b"",
+            build_problem("busy", 503),
+            *_build_job_answers("succeeded", 3, *(_build_outcome(n, 1) for n in range(3))),
+        ]
+    ) as scripted:
+        assert asyncio.run(_create_service(scripted.url).rewards(ITEMS)) == [1.0, 1.0, 1.0]
     assert len({item.headers["idempotency-key"] for item in scripted.received[:3]}) == 1
 
 
 def test_unreachable_or_rejecting_service_stops_the_trainer() -> None:
-    with serving([]) as scripted, pytest.raises(ServiceUnreachable):
-        asyncio.run(_service(scripted.url).rewards(ITEMS))
-    with serving([problem("unauthorized", 401)]) as scripted, pytest.raises(ApiProblem, match="401"):
-        asyncio.run(_service(scripted.url).rewards(ITEMS))
+    with run_script([]) as scripted, pytest.raises(ServiceUnreachable):
+        asyncio.run(_create_service(scripted.url).rewards(ITEMS))
+    with run_script([build_problem("unauthorized", 401)]) as scripted, pytest.raises(ApiProblem, match="401"):
+        asyncio.run(_create_service(scripted.url).rewards(ITEMS))
 
 
 def test_missing_api_key_is_reported_at_construction(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -115,9 +123,9 @@ def test_missing_api_key_is_reported_at_construction(monkeypatch: pytest.MonkeyP
 
 def test_over_1000_items_are_split_into_ordered_requests() -> None:
     items = [RewardQuery("Why?", str(number), "Because.") for number in range(1_001)]
-    first = _job("succeeded", 1_000, *(_outcome(number, number % 2) for number in range(1_000)))
-    with serving([*first, *_job("succeeded", 1, _outcome(0, 1))]) as scripted:
-        found = asyncio.run(_service(scripted.url).rewards(items))
+    first = _build_job_answers("succeeded", 1_000, *(_build_outcome(number, number % 2) for number in range(1_000)))
+    with run_script([*first, *_build_job_answers("succeeded", 1, _build_outcome(0, 1))]) as scripted:
+        found = asyncio.run(_create_service(scripted.url).rewards(items))
     assert [len(json.loads(item.body)["items"]) for item in scripted.received if item.method == "POST"] == [1_000, 1]
     assert found == [*[float(number % 2) for number in range(1_000)], 1.0]
 
@@ -125,20 +133,20 @@ def test_over_1000_items_are_split_into_ordered_requests() -> None:
 def test_concurrent_completions_are_sent_in_a_single_request() -> None:
     judge = KnownWords()
 
-    async def together() -> list[list[float | None]]:
+    async def gather_rewards() -> list[list[float | None]]:
         gathered = GatheredRewards(judge)
         return await asyncio.gather(
             *(gathered.rewards([RewardQuery("Why?", idea, "red")]) for idea in ("red", "blue", ""))
         )
 
-    assert asyncio.run(together()) == [[1.0], [0.0], [None]]
+    assert asyncio.run(gather_rewards()) == [[1.0], [0.0], [None]]
     assert [len(asked) for asked in judge.asked] == [3]
 
 
 def test_cancelled_waiter_does_not_affect_other_rewards() -> None:
     judge = KnownWords()
 
-    async def one_leaves() -> list[float | None]:
+    async def cancel_one() -> list[float | None]:
         gathered = GatheredRewards(judge)
         leaving = asyncio.ensure_future(gathered.rewards([RewardQuery("Why?", "red", "red")]))
         staying = asyncio.ensure_future(gathered.rewards([RewardQuery("Why?", "blue", "red")]))
@@ -146,7 +154,7 @@ def test_cancelled_waiter_does_not_affect_other_rewards() -> None:
         leaving.cancel()
         return await staying
 
-    assert asyncio.run(one_leaves()) == [0.0]
+    assert asyncio.run(cancel_one()) == [0.0]
 
 
 async def test_trl_reward_reads_conversations_and_logs_judged_share() -> None:
@@ -249,7 +257,12 @@ async def test_verifiers_loads_reward_by_path_and_records_none_on_judge_failure(
     task = vf.Task(data(idx=0, prompt="Why?", question="Why?", abstract="red"), vf.TaskConfig(rewards=plugged))
     traces = [vf.Trace.model_construct(root_reply="red", rewards={}, metrics={}) for _ in range(2)]
     rewards_of_environment.cache_clear()
-    with serving([*_job("succeeded", 1, _outcome(0, 1)), *_job("succeeded", 1, _outcome(0, ABSENT))]) as scripted:
+    with run_script(
+        [
+            *_build_job_answers("succeeded", 1, _build_outcome(0, 1)),
+            *_build_job_answers("succeeded", 1, _build_outcome(0, ABSENT)),
+        ]
+    ) as scripted:
         monkeypatch.setenv("ASSAYER_API_URL", scripted.url)
         monkeypatch.setenv("ASSAYER_API_KEY", KEY)
         await task.score(traces[0])

@@ -14,14 +14,14 @@ TOLERANCE = {"flat": 1e-5, "small world": 1e-3}
 """Tolerance of cosines, by kind; the small world keeps 16 bits per number."""
 
 
-def made(kind: str) -> FaissNeighbours:
+def create_index(kind: str) -> FaissNeighbours:
     return FaissNeighbours(exact_up_to=1_000 if kind == "flat" else 50)
 
 
 @KINDS
 def test_nearest_rows_are_found_after_incremental_adds(kind: str) -> None:
     vectors, queries = unit_rows(1, 400), unit_rows(2, 20)
-    neighbours = made(kind)
+    neighbours = create_index(kind)
     for start in range(0, 400, 37):
         neighbours.add(vectors[start : start + 37])
     assert len(neighbours) == 400
@@ -36,7 +36,7 @@ def test_nearest_rows_are_found_after_incremental_adds(kind: str) -> None:
 @pytest.mark.parametrize("share", [0.05, 0.9])
 def test_rows_that_are_not_allowed_are_never_found(kind: str, share: float) -> None:
     vectors, queries = unit_rows(1, 400), unit_rows(2, 20)
-    neighbours = made(kind)
+    neighbours = create_index(kind)
     neighbours.add(vectors)
     allowed = np.random.default_rng(3).random(400) < share
     found = neighbours.nearest(queries, 5, allowed)
@@ -47,7 +47,7 @@ def test_rows_that_are_not_allowed_are_never_found(kind: str, share: float) -> N
 
 @KINDS
 def test_missing_neighbours_are_padded_with_minus_1(kind: str) -> None:
-    neighbours = made(kind)
+    neighbours = create_index(kind)
     assert neighbours.nearest(unit_rows(2, 2), 3).rows.tolist() == [[-1] * 3] * 2
     neighbours.add(unit_rows(1, 2))
     found = neighbours.nearest(unit_rows(2, 2), 3)

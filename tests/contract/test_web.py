@@ -15,7 +15,7 @@ from simulator.outside.library import Library
 from simulator.outside.pages import HIDDEN_ORDER
 from simulator.outside.process import OutsideWorld
 from simulator.outside.sample import SAMPLE
-from tests.contract.small_source_gateway import forgetful
+from tests.contract.small_source_gateway import create_in_memory_gateway
 from workers.fetching import DownloadLimits, FetchingSettings
 from workers.fetching.downloader import Downloader
 from workers.file_cache import FileCache
@@ -38,7 +38,7 @@ SHORT = DownloadLimits(bytes=3_000_000, seconds=60)
 @pytest.fixture
 async def search(world: OutsideWorld) -> AsyncIterator[WebSearch]:
     settings = WebSettings.model_validate({"base_url": world.url("serper"), "spacing_seconds": 0.0, "api_key": "right"})
-    async with forgetful({"web": settings}) as gateway:
+    async with create_in_memory_gateway({"web": settings}) as gateway:
         yield WebSearch(gateway)
 
 
@@ -178,17 +178,17 @@ class RobotsHost:
         self.robots: str | int = ""
         self.asked: list[str] = []
         app = web.Application()
-        app.add_routes([web.get("/robots.txt", self._robots), web.get("/{path:.*}", self._page)])
+        app.add_routes([web.get("/robots.txt", self._send_robots), web.get("/{path:.*}", self._send_page)])
         self.server = TestServer(app)
 
-    def url(self, path: str) -> str:
+    def get_url(self, path: str) -> str:
         return str(self.server.make_url(path))
 
-    async def _robots(self, request: web.Request) -> web.Response:
+    async def _send_robots(self, request: web.Request) -> web.Response:
         self.asked.append("robots")
         return web.Response(status=self.robots) if isinstance(self.robots, int) else web.Response(text=self.robots)
 
-    async def _page(self, request: web.Request) -> web.Response:
+    async def _send_page(self, request: web.Request) -> web.Response:
         self.asked.append(request.path)
         if request.path == "/moved":
             raise web.HTTPFound("/closed/page")
@@ -206,10 +206,10 @@ async def host() -> AsyncIterator[RobotsHost]:
 
 async def test_page_disallowed_by_robots_txt_is_not_requested(host: RobotsHost, reader: PageReader) -> None:
     host.robots = "User-agent: *\nDisallow: /closed/\n"
-    assert (await reader.read(host.url("/open/page"))).text
+    assert (await reader.read(host.get_url("/open/page"))).text
     for path in ("/closed/page", "/moved"):
         with pytest.raises(DownloadRefused, match=r"its host's robots\.txt disallows it"):
-            await reader.read(host.url(path))
+            await reader.read(host.get_url(path))
     assert host.asked == ["robots", "/open/page", "/moved"]
 
 
@@ -219,8 +219,8 @@ async def test_missing_robots_txt_allows_reading_and_server_error_blocks_it(
 ) -> None:
     host.robots = robots
     if readable:
-        assert (await reader.read(host.url("/page"))).text
+        assert (await reader.read(host.get_url("/page"))).text
     else:
         with pytest.raises(DownloadRefused, match=r"its host's robots\.txt could not be read"):
-            await reader.read(host.url("/page"))
+            await reader.read(host.get_url("/page"))
     assert host.asked.count("robots") == 1

@@ -23,7 +23,7 @@ from orchestrator.store.job_sql import build_finish_statement
 from orchestrator.store.webhooks import PgWebhooks
 from orchestrator.webhooks.models import ClaimedDelivery, WebhookId
 from orchestrator.webhooks.secrets import SecretCipher, generate_secret
-from tests.contract.webhook_receiver import Receiver, receiver
+from tests.contract.webhook_receiver import Receiver, run_receiver
 from workers.fetching.guarded_post import GuardedPoster
 from workers.fetching.ssrf_guard import AddressPolicy
 
@@ -70,12 +70,12 @@ async def store(database: Database) -> Watched:
 
 
 @pytest.fixture
-async def there() -> AsyncIterator[Receiver]:
-    async with receiver() as one:
+async def webhook_receiver() -> AsyncIterator[Receiver]:
+    async with run_receiver() as one:
         yield one
 
 
-async def hook(
+async def create_hook(
     store: PgWebhooks, url: str, tenant: TenantId = OURS, events: tuple[Any, ...] = EVENTS, name: str = "wh_1"
 ) -> tuple[WebhookResource, str]:
     secret = generate_secret()
@@ -84,7 +84,7 @@ async def hook(
     return made, secret
 
 
-async def job(
+async def insert_job(
     database: Database, name: str, tenant: TenantId = OURS, kind: str = "evaluation", batch: str | None = None
 ) -> None:
     query = """
@@ -94,13 +94,13 @@ async def job(
     await database.execute(query, name, tenant, batch, kind)
 
 
-async def batch(database: Database, name: str, size: int) -> list[str]:
+async def insert_batch(database: Database, name: str, size: int) -> list[str]:
     await database.execute(
         "INSERT INTO batches (id, tenant, name, rows) VALUES ($1, $2, 'Call 7', $3)", name, OURS, size
     )
     names = [f"{name}_{number}" for number in range(size)]
     for item in names:
-        await job(database, item, batch=name)
+        await insert_job(database, item, batch=name)
     return names
 
 
@@ -115,12 +115,12 @@ END = build_finish_statement(
 )
 
 
-async def owed(store: PgWebhooks, tenant: TenantId = OURS, name: str = "wh_1") -> list[DeliveryResource]:
+async def list_deliveries(store: PgWebhooks, tenant: TenantId = OURS, name: str = "wh_1") -> list[DeliveryResource]:
     return await store.list_deliveries(tenant, WebhookId(name), 500)
 
 
 @asynccontextmanager
-async def delivering(
+async def deliver(
     store: PgWebhooks, settings: WebhookSettings = HASTY, keys: tuple[str, ...] = (KEY,)
 ) -> AsyncIterator[None]:
     async with open_deliverer(settings, store, SecretCipher(keys), Bell(), SystemClock()) as deliverer:
@@ -133,24 +133,24 @@ async def delivering(
                 await running
 
 
-async def until(store: "Watched", state: str) -> DeliveryResource:
+async def wait_for_state(store: "Watched", state: str) -> DeliveryResource:
     async with asyncio.timeout(30), store.settled:
-        while (found := (await owed(store))[0]).state != state:
+        while (found := (await list_deliveries(store))[0]).state != state:
             await store.settled.wait()
     return found
 
 
 async def test_finished_job_sends_signed_message_to_its_tenants_webhook(
-    database: Database, store: Watched, there: Receiver
+    database: Database, store: Watched, webhook_receiver: Receiver
 ) -> None:
-    _, secret = await hook(store, there.url)
-    await hook(store, there.url, THEIRS, name="wh_theirs")
-    await job(database, "ev_1")
+    _, secret = await create_hook(store, webhook_receiver.url)
+    await create_hook(store, webhook_receiver.url, THEIRS, name="wh_theirs")
+    await insert_job(database, "ev_1")
     await database.execute("UPDATE jobs SET flags = '{hidden_text,suspected_injection}' WHERE id = 'ev_1'")
-    async with delivering(store):
+    async with deliver(store):
         await end(database, "ev_1", "failed")
-        (message,) = await there.received(1)
-        await until(store, "delivered")
+        (message,) = await webhook_receiver.receive(1)
+        await wait_for_state(store, "delivered")
     assert Signer(secret).verify(message.text, message.headers) == message.payload
     assert message.payload["type"] == "evaluation.finished"
     assert message.payload["data"] == {
@@ -165,8 +165,8 @@ async def test_finished_job_sends_signed_message_to_its_tenants_webhook(
         "source": "",
         "reference": "",
     }
-    assert await owed(store, THEIRS, "wh_theirs") == []
-    assert await owed(store, THEIRS, "wh_1") == []
+    assert await list_deliveries(store, THEIRS, "wh_theirs") == []
+    assert await list_deliveries(store, THEIRS, "wh_1") == []
 
 
 @pytest.mark.parametrize(
@@ -175,31 +175,31 @@ async def test_finished_job_sends_signed_message_to_its_tenants_webhook(
 async def test_every_job_kind_and_final_state_creates_a_delivery(
     database: Database, store: PgWebhooks, kind: str, state: str
 ) -> None:
-    await hook(store, "https://example.org")
-    await job(database, "one", kind=kind)
+    await create_hook(store, "https://example.org")
+    await insert_job(database, "one", kind=kind)
     await end(database, "one", state)
     await database.execute("UPDATE jobs SET cost_usd = 1 WHERE id = 'one'")
-    assert [item.type for item in await owed(store)] == [f"{kind}.finished"]
+    assert [item.type for item in await list_deliveries(store)] == [f"{kind}.finished"]
 
 
 async def test_webhook_receives_only_subscribed_events(database: Database, store: PgWebhooks) -> None:
-    await hook(store, "https://example.org", events=("batch.finished",))
-    for name in await batch(database, "bt_1", 3):
+    await create_hook(store, "https://example.org", events=("batch.finished",))
+    for name in await insert_batch(database, "bt_1", 3):
         assert await store.queue_finished_batches() == 0
         await end(database, name)
-    assert await owed(store) == []
+    assert await list_deliveries(store) == []
     assert await store.queue_finished_batches() == 1
-    assert [item.type for item in await owed(store)] == ["batch.finished"]
+    assert [item.type for item in await list_deliveries(store)] == ["batch.finished"]
 
 
 async def test_batch_with_concurrently_finishing_jobs_is_reported_once(database: Database, store: PgWebhooks) -> None:
-    await hook(store, "https://example.org", events=("batch.finished",))
-    names = await batch(database, "bt_1", 40)
+    await create_hook(store, "https://example.org", events=("batch.finished",))
+    names = await insert_batch(database, "bt_1", 40)
     await asyncio.gather(
         *(end(database, name, "succeeded" if number % 3 else "failed") for number, name in enumerate(names))
     )
     await asyncio.gather(*(store.queue_finished_batches() for _ in range(4)))
-    assert len(await owed(store)) == 1
+    assert len(await list_deliveries(store)) == 1
     (dispatch,) = await store.claim(10, 10, (), 60)
     assert dispatch.payload["data"] == {
         "id": "bt_1",
@@ -210,104 +210,104 @@ async def test_batch_with_concurrently_finishing_jobs_is_reported_once(database:
 
 
 async def test_webhook_created_after_batch_finished_receives_nothing(database: Database, store: PgWebhooks) -> None:
-    for name in await batch(database, "bt_1", 2):
+    for name in await insert_batch(database, "bt_1", 2):
         await end(database, name)
     assert await store.queue_finished_batches() == 0
-    await hook(store, "https://example.org")
+    await create_hook(store, "https://example.org")
     assert await store.queue_finished_batches() == 0
 
 
 async def test_finished_batch_reaches_its_tenants_webhook(
-    database: Database, store: PgWebhooks, there: Receiver
+    database: Database, store: PgWebhooks, webhook_receiver: Receiver
 ) -> None:
-    await hook(store, there.url, events=("batch.finished",))
-    names = await batch(database, "bt_1", 2)
-    async with delivering(store):
+    await create_hook(store, webhook_receiver.url, events=("batch.finished",))
+    names = await insert_batch(database, "bt_1", 2)
+    async with deliver(store):
         for name in names:
             await end(database, name, "cancelled")
-        (message,) = await there.received(1)
+        (message,) = await webhook_receiver.receive(1)
     assert message.payload["data"]["states"] == {"cancelled": 2}
 
 
 async def test_rolled_back_verdict_does_not_create_a_delivery(database: Database, store: PgWebhooks) -> None:
-    await hook(store, "https://example.org")
-    await job(database, "ev_1")
+    await create_hook(store, "https://example.org")
+    await insert_job(database, "ev_1")
 
-    async def half(connection: Connection) -> None:
+    async def end_and_roll_back(connection: Connection) -> None:
         async with connection.transaction():
             await connection.execute(END, "ev_1", "succeeded")
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        await database.run(half)
-    assert await owed(store) == []
+        await database.run(end_and_roll_back)
+    assert await list_deliveries(store) == []
 
 
 async def test_failed_delivery_is_retried_with_identical_message(
-    database: Database, store: Watched, there: Receiver
+    database: Database, store: Watched, webhook_receiver: Receiver
 ) -> None:
-    await hook(store, there.url)
-    await job(database, "ev_1")
-    there.status = 503
-    async with delivering(store):
+    await create_hook(store, webhook_receiver.url)
+    await insert_job(database, "ev_1")
+    webhook_receiver.status = 503
+    async with deliver(store):
         await end(database, "ev_1")
-        await there.received(1)
-        there.status = 200
-        first, second, *_ = await there.received(2)
-        delivered = await until(store, "delivered")
+        await webhook_receiver.receive(1)
+        webhook_receiver.status = 200
+        first, second, *_ = await webhook_receiver.receive(2)
+        delivered = await wait_for_state(store, "delivered")
     assert first.id == second.id
     assert first.text == second.text
     assert (delivered.last_result, delivered.next_at) == ("The receiver responded with status 200.", None)
 
 
 async def test_delivery_fails_after_last_attempt_and_records_reason(
-    database: Database, store: Watched, there: Receiver
+    database: Database, store: Watched, webhook_receiver: Receiver
 ) -> None:
-    await hook(store, there.url)
-    await job(database, "ev_1")
-    there.status = 302
-    async with delivering(store):
+    await create_hook(store, webhook_receiver.url)
+    await insert_job(database, "ev_1")
+    webhook_receiver.status = 302
+    async with deliver(store):
         await end(database, "ev_1")
-        dead = await until(store, "failed")
+        dead = await wait_for_state(store, "failed")
     assert dead.attempt == 3
     assert dead.last_result == "The receiver responded with status 302. That was attempt 3 of 3."
-    assert len(there.messages) == 3
+    assert len(webhook_receiver.messages) == 3
 
 
 async def test_private_address_is_not_contacted_and_delivery_fails(database: Database, store: Watched) -> None:
-    await hook(store, "https://localhost/hook")
-    await job(database, "ev_1")
+    await create_hook(store, "https://localhost/hook")
+    await insert_job(database, "ev_1")
     closed = HASTY.model_copy(update={"allow": (), "tries": 1})
-    async with delivering(store, closed):
+    async with deliver(store, closed):
         await end(database, "ev_1")
-        dead = await until(store, "failed")
+        dead = await wait_for_state(store, "failed")
     assert dead.last_result == "Connections to https://localhost/hook are not allowed. That was attempt 1 of 1."
 
 
 async def test_hanging_receiver_does_not_delay_other_webhooks(
-    database: Database, store: Watched, there: Receiver
+    database: Database, store: Watched, webhook_receiver: Receiver
 ) -> None:
-    async with receiver() as slow:
+    async with run_receiver() as slow:
         slow.open.clear()
-        await hook(store, slow.url)
-        await hook(store, there.url, THEIRS, name="wh_theirs")
+        await create_hook(store, slow.url)
+        await create_hook(store, webhook_receiver.url, THEIRS, name="wh_theirs")
         for number in range(10):
-            await job(database, f"ev_{number}")
+            await insert_job(database, f"ev_{number}")
             await end(database, f"ev_{number}")
         narrow = HASTY.model_copy(update={"at_once": 4, "at_once_per_webhook": 2})
-        async with delivering(store, narrow):
-            await slow.received(2)
-            await job(database, "theirs", THEIRS)
+        async with deliver(store, narrow):
+            await slow.receive(2)
+            await insert_job(database, "theirs", THEIRS)
             await end(database, "theirs")
-            await there.received(1)
+            await webhook_receiver.receive(1)
             assert len(slow.messages) == 2
             slow.open.set()
-            await slow.received(10)
+            await slow.receive(10)
 
 
 async def test_claimed_delivery_is_exclusive_until_claim_expires(database: Database, store: PgWebhooks) -> None:
-    await hook(store, "https://example.org")
-    await job(database, "ev_1")
+    await create_hook(store, "https://example.org")
+    await insert_job(database, "ev_1")
     await end(database, "ev_1")
     (lost,) = await store.claim(10, 10, (), 0)
     (held,) = await store.claim(10, 10, (), 60)
@@ -321,10 +321,10 @@ async def test_claimed_delivery_is_exclusive_until_claim_expires(database: Datab
 
 
 async def test_claims_respect_limits_and_skip_busy_webhooks(database: Database, store: PgWebhooks) -> None:
-    await hook(store, "https://example.org", events=EVENTS)
-    await hook(store, "https://example.com", name="wh_2")
+    await create_hook(store, "https://example.org", events=EVENTS)
+    await create_hook(store, "https://example.com", name="wh_2")
     for number in range(5):
-        await job(database, f"ev_{number}")
+        await insert_job(database, f"ev_{number}")
         await end(database, f"ev_{number}")
     assert await store.claim(10, 3, (WebhookId("wh_1"), WebhookId("wh_2")), 60) == []
     claimed = await store.claim(10, 3, (WebhookId("wh_2"),), 60)
@@ -334,7 +334,7 @@ async def test_claims_respect_limits_and_skip_busy_webhooks(database: Database, 
 
 async def test_webhooks_are_limited_and_isolated_per_tenant(store: PgWebhooks) -> None:
     for number in range(5):
-        await hook(store, "https://example.org", name=f"wh_{number}")
+        await create_hook(store, "https://example.org", name=f"wh_{number}")
     assert await store.add(OURS, WebhookId("wh_5"), "https://example.org", "s", EVENTS, 5) is None
     assert len(await store.list_webhooks(OURS)) == 5
     assert await store.list_webhooks(THEIRS) == []
@@ -344,43 +344,43 @@ async def test_webhooks_are_limited_and_isolated_per_tenant(store: PgWebhooks) -
 
 
 async def test_key_rotation_re_encrypts_secrets_and_keeps_signatures_valid(
-    database: Database, store: Watched, there: Receiver
+    database: Database, store: Watched, webhook_receiver: Receiver
 ) -> None:
-    _, secret = await hook(store, there.url)
+    _, secret = await create_hook(store, webhook_receiver.url)
     await re_encrypt_secrets(store, SecretCipher([LATER_KEY, KEY]))
     ((_, sealed),) = await store.list_encrypted_secrets()
     await re_encrypt_secrets(store, SecretCipher([LATER_KEY]))
     assert await store.list_encrypted_secrets() == [("wh_1", sealed)], "what is under the first key stays as it is"
-    await job(database, "ev_1")
-    async with delivering(store, keys=(LATER_KEY,)):
+    await insert_job(database, "ev_1")
+    async with deliver(store, keys=(LATER_KEY,)):
         await end(database, "ev_1")
-        (message,) = await there.received(1)
+        (message,) = await webhook_receiver.receive(1)
     Signer(secret).verify(message.text, message.headers)
 
 
 async def test_message_with_lost_encryption_key_is_not_sent_and_reports_reason(
-    database: Database, store: Watched, there: Receiver, caplog: pytest.LogCaptureFixture
+    database: Database, store: Watched, webhook_receiver: Receiver, caplog: pytest.LogCaptureFixture
 ) -> None:
-    await hook(store, there.url)
-    await job(database, "ev_1")
+    await create_hook(store, webhook_receiver.url)
+    await insert_job(database, "ev_1")
     await re_encrypt_secrets(store, SecretCipher([LATER_KEY]))
-    async with delivering(store, keys=(LATER_KEY,)):
+    async with deliver(store, keys=(LATER_KEY,)):
         await end(database, "ev_1")
-        dead = await until(store, "failed")
+        dead = await wait_for_state(store, "failed")
     assert "encrypted with a key that the service does not have. That was attempt 3 of 3." in dead.last_result
     assert "ASSAYER_WEBHOOKS__KEYS" in caplog.text
-    assert there.messages == []
+    assert webhook_receiver.messages == []
 
 
-async def test_poster_times_out_when_receiver_does_not_answer(there: Receiver) -> None:
-    there.open.clear()
+async def test_poster_times_out_when_receiver_does_not_answer(webhook_receiver: Receiver) -> None:
+    webhook_receiver.open.clear()
     async with GuardedPoster(address_policy(HASTY), "test") as poster:
         with pytest.raises(DownloadFailed, match="did not answer within"):
-            await poster.post(there.url, b"{}", {}, 0.3)
+            await poster.post(webhook_receiver.url, b"{}", {}, 0.3)
 
 
-async def test_poster_rejects_hostname_that_resolves_to_private_address(there: Receiver) -> None:
+async def test_poster_rejects_hostname_that_resolves_to_private_address(webhook_receiver: Receiver) -> None:
     async with GuardedPoster(AddressPolicy(), "test") as poster:
         with pytest.raises(AddressRefused):
-            await poster.post(there.url.replace("127.0.0.1", "localhost"), b"{}", {}, 5)
-    assert there.messages == []
+            await poster.post(webhook_receiver.url.replace("127.0.0.1", "localhost"), b"{}", {}, 5)
+    assert webhook_receiver.messages == []

@@ -12,7 +12,7 @@ from simulator.outside.library import Library
 from simulator.outside.process import OutsideWorld
 from simulator.outside.sample import SAMPLE
 from tests.constants import CONSTANTS
-from tests.e2e.program import addresses, reading
+from tests.e2e.program import build_full_text_settings, build_source_settings
 
 LIBRARY = Library(SAMPLE)
 ENTRY = next(item for item in LIBRARY.entries if item.arxiv and item.record.abstract)
@@ -21,7 +21,7 @@ ENTRY = next(item for item in LIBRARY.entries if item.arxiv and item.record.abst
 @pytest.fixture
 def records(world: OutsideWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> OutsideWorld:
     """Sources of records at their twins, without full texts."""
-    for name, value in {**addresses(world), "HOME": str(tmp_path / "home")}.items():
+    for name, value in {**build_source_settings(world), "HOME": str(tmp_path / "home")}.items():
         monkeypatch.setenv(f"ASSAYER_{name}", value)
     monkeypatch.setattr(settings_loading, "SETTABLE", CONSTANTS)
     monkeypatch.chdir(tmp_path)
@@ -48,7 +48,7 @@ async def test_preprint_uses_abstract_when_full_text_fetching_is_off(records: Ou
 
 
 async def test_full_text_is_read_when_fetching_is_on(records: OutsideWorld, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in reading(records).items():
+    for name, value in build_full_text_settings(records).items():
         monkeypatch.setenv(f"ASSAYER_{name}", value)
     (idea,), rejected = await read(str(ENTRY.arxiv))
     assert not rejected

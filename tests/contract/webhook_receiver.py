@@ -43,14 +43,14 @@ class Receiver:
         await self.open.wait()
         return web.Response(status=self.status, headers={"Location": "http://127.0.0.1:9/elsewhere"})
 
-    async def received(self, count: int) -> list[Message]:
+    async def receive(self, count: int) -> list[Message]:
         async with asyncio.timeout(30), self._came:
             await self._came.wait_for(lambda: len(self.messages) >= count)
         return self.messages
 
 
 @asynccontextmanager
-async def receiver() -> AsyncIterator[Receiver]:
+async def run_receiver() -> AsyncIterator[Receiver]:
     new_receiver = Receiver()
     app = web.Application()
     app.router.add_route("*", "/{tail:.*}", new_receiver.handle)

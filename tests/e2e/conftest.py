@@ -11,15 +11,15 @@ from pydantic import SecretStr
 from cluster.postgres import EmbeddedPostgres
 from orchestrator.store import Database, DatabaseSettings
 from tests.e2e.evaluations import (  # noqa: F401 - fixtures
-    bare,
-    boarded,
-    budgeted,
-    dated,
-    faulty,
-    killed,
-    revoked,
-    topped_up,
-    undisturbed,
+    bare_run,
+    boarded_runs,
+    budgeted_run,
+    dated_run,
+    faulty_run,
+    killed_run,
+    revoked_run,
+    topped_up_runs,
+    undisturbed_run,
 )
 from tests.e2e.program import CORPUS, Homes, Program
 from tests.e2e.wheel import build_wheel
@@ -34,7 +34,7 @@ def homes(run_folder: Path) -> Iterator[Homes]:
     homes = Homes(folder, run_folder / "corpus", run_folder / "database")
 
     def build_corpus() -> None:
-        ended = homes.fresh("builder").run("corpus", "build", CORPUS)
+        ended = homes.create_home("builder").run("corpus", "build", CORPUS)
         assert ended.code == 0, ended.err
         assert "84" in ended.out
 
@@ -63,4 +63,4 @@ def wheel_file(run_folder: Path) -> Path:
 @pytest.fixture(scope="module")
 def program(homes: Homes, request: pytest.FixtureRequest) -> Program:
     """Program with a database for this module."""
-    return homes.fresh(request.path.stem)
+    return homes.create_home(request.path.stem)

@@ -12,7 +12,16 @@ from simulator.counters import Stats
 from simulator.outside.counters import Stats as OutsideStats
 from simulator.outside.process import OutsideWorld
 from simulator.process import Simulator
-from tests.e2e.program import CORPUS, IDEAS, Ended, Homes, Program, addresses, reading, simulator
+from tests.e2e.program import (
+    CORPUS,
+    IDEAS,
+    Ended,
+    Homes,
+    Program,
+    build_full_text_settings,
+    build_source_settings,
+    run_simulator,
+)
 from tests.fork_server import Piped
 from tests.polling import LONGEST_SECONDS, wait_until
 
@@ -99,39 +108,39 @@ class Boarded(NamedTuple):
 
 
 @pytest.fixture(scope="session")
-def undisturbed(homes: Homes) -> Evaluated:
+def undisturbed_run(homes: Homes) -> Evaluated:
     """Evaluate two ideas with a model whose answers are all sound."""
-    program = homes.fresh("undisturbed")
-    with simulator(seed=SOUND_SEED, latency_mean=0.05) as simulated:
-        ended = program.asking(simulated).run("evaluate", *TWO_IDEAS, *SCHOLAREVAL)
+    program = homes.create_home("undisturbed")
+    with run_simulator(seed=SOUND_SEED, latency_mean=0.05) as simulated:
+        ended = program.with_simulator(simulated).run("evaluate", *TWO_IDEAS, *SCHOLAREVAL)
         return Evaluated(ended, program, simulated.read_stats())
 
 
 @pytest.fixture(scope="session")
-def dated(homes: Homes) -> Evaluated:
+def dated_run(homes: Homes) -> Evaluated:
     """The same up to a day."""
-    program = homes.fresh("dated")
-    with simulator(latency_mean=0.05) as simulated:
-        ended = program.asking(simulated).run(
+    program = homes.create_home("dated")
+    with run_simulator(latency_mean=0.05) as simulated:
+        ended = program.with_simulator(simulated).run(
             "evaluate", *TWO_IDEAS, *SCHOLAREVAL, "--cutoff", "2022-12-31", "--format", "json"
         )
         return Evaluated(ended, program, simulated.read_stats())
 
 
 @pytest.fixture(scope="session")
-def budgeted(homes: Homes) -> Evaluated:
+def budgeted_run(homes: Homes) -> Evaluated:
     """Evaluation of an idea with a budget of half the tokens that it needs."""
-    program = homes.fresh("budgeted").having(EVALUATION__MAX_PROMPT_TOKENS=60_000)
-    with simulator(latency_mean=0.05) as simulated:
-        ended = program.asking(simulated).run("evaluate", TWO_IDEAS[0], *SCHOLAREVAL, "--format", "json")
+    program = homes.create_home("budgeted").with_settings(EVALUATION__MAX_PROMPT_TOKENS=60_000)
+    with run_simulator(latency_mean=0.05) as simulated:
+        ended = program.with_simulator(simulated).run("evaluate", TWO_IDEAS[0], *SCHOLAREVAL, "--format", "json")
         return Evaluated(ended, program, simulated.read_stats())
 
 
 @pytest.fixture(scope="session")
-def faulty(homes: Homes) -> Evaluated:
+def faulty_run(homes: Homes) -> Evaluated:
     """Evaluation with faults in nearly half of the answers and only one repair each, so that some calls fail."""
-    program = homes.fresh("faulty").having(LLM__REPAIR_ATTEMPTS=1, LLM__BACKOFF_INITIAL_SECONDS=0.05)
-    with simulator(
+    program = homes.create_home("faulty").with_settings(LLM__REPAIR_ATTEMPTS=1, LLM__BACKOFF_INITIAL_SECONDS=0.05)
+    with run_simulator(
         seed=3,
         latency_mean=0.05,
         answer_fault_rate=0.45,
@@ -140,13 +149,13 @@ def faulty(homes: Homes) -> Evaluated:
         server_error_rate=0.03,
         drop_rate=0.02,
     ) as simulated:
-        ended = program.asking(simulated).run("evaluate", *TWO_IDEAS, *SCHOLAREVAL, "--format", "json")
+        ended = program.with_simulator(simulated).run("evaluate", *TWO_IDEAS, *SCHOLAREVAL, "--format", "json")
         return Evaluated(ended, program, simulated.read_stats())
 
 
 @pytest.fixture(scope="session")
-def bare(homes: Homes) -> Bare:
-    full_program = homes.fresh("bare")
+def bare_run(homes: Homes) -> Bare:
+    full_program = homes.create_home("bare")
     program = full_program.without_extras()
     (program.home / "empty.txt").touch()
     (program.home / "binary.md").write_bytes(bytes(range(256)) * 40)
@@ -159,11 +168,11 @@ def bare(homes: Homes) -> Bare:
 
 
 @pytest.fixture(scope="session")
-def revoked(homes: Homes) -> Evaluated:
+def revoked_run(homes: Homes) -> Evaluated:
     """The key stops working when one of two ideas has its report."""
-    program = homes.fresh("revoked").having(EVALUATION__CONCURRENCY=1)
-    with simulator(latency_mean=0.1) as simulated:
-        process = program.asking(simulated).start("evaluate", *TWO_IDEAS, *SCHOLAREVAL, "--format", "json")
+    program = homes.create_home("revoked").with_settings(EVALUATION__CONCURRENCY=1)
+    with run_simulator(latency_mean=0.1) as simulated:
+        process = program.with_simulator(simulated).start("evaluate", *TWO_IDEAS, *SCHOLAREVAL, "--format", "json")
         wait_until(lambda: process.poll() is not None or any(program.out.glob("*.json")))
         simulated.configure(api_key="sk-another")
         with process:
@@ -172,16 +181,16 @@ def revoked(homes: Homes) -> Evaluated:
 
 
 @pytest.fixture(scope="session")
-def topped_up(homes: Homes) -> ToppedUp:
+def topped_up_runs(homes: Homes) -> ToppedUp:
     """Run with every remote source enabled; two are unavailable in the second run, which uses another idea."""
-    program = homes.fresh("topped_up")
-    with OutsideWorld(with_limits=False) as world, simulator(latency_mean=0.05) as simulated:
+    program = homes.create_home("topped_up")
+    with OutsideWorld(with_limits=False) as world, run_simulator(latency_mean=0.05) as simulated:
         short_spacings = {
             f"{source}__SPACING_SECONDS": 0.02 for source in ("S2", "ARXIV", "OPENALEX", "CROSSREF", "UNPAYWALL")
         }
         unavailable_sources = {"ARXIV__ATTEMPTS": 1, "OPENALEX__ATTEMPTS": 1}
-        program = program.asking(simulated).having(
-            **addresses(world), **reading(world), **short_spacings, **unavailable_sources
+        program = program.with_simulator(simulated).with_settings(
+            **build_source_settings(world), **build_full_text_settings(world), **short_spacings, **unavailable_sources
         )
         idea_with_references = program.home / TWO_IDEAS[0].name
         idea_with_references.write_text(
@@ -201,11 +210,11 @@ def topped_up(homes: Homes) -> ToppedUp:
 
 
 @pytest.fixture(scope="session")
-def killed(homes: Homes) -> Killed:
-    program = homes.fresh("killed")
+def killed_run(homes: Homes) -> Killed:
+    program = homes.create_home("killed")
     command = ("evaluate", *TWO_IDEAS, *SCHOLAREVAL, "--format", "json")
-    with simulator(seed=SOUND_SEED, latency_mean=0.1) as simulated:
-        configured_program = program.asking(simulated)
+    with run_simulator(seed=SOUND_SEED, latency_mean=0.1) as simulated:
+        configured_program = program.with_simulator(simulated)
 
         process = configured_program.start(*command)
         _await_answers(process, simulated, 10)
@@ -229,13 +238,15 @@ def killed(homes: Homes) -> Killed:
 
 
 @pytest.fixture(scope="session")
-def boarded(homes: Homes) -> Boarded:
+def boarded_runs(homes: Homes) -> Boarded:
     """Two evaluations of an idea with InnoEval and a cutoff, with papers, the web and code."""
-    program = homes.fresh("boarded")
+    program = homes.create_home("boarded")
     command = ("evaluate", TWO_IDEAS[0], "--method", "innoeval", "--cutoff", "2022-06-30")
-    with OutsideWorld(CORPUS, with_limits=False) as world, simulator(latency_mean=0.05) as simulated:
+    with OutsideWorld(CORPUS, with_limits=False) as world, run_simulator(latency_mean=0.05) as simulated:
         source_addresses = {
-            name: address for name, address in addresses(world).items() if name.startswith(("WEB", "GITHUB"))
+            name: address
+            for name, address in build_source_settings(world).items()
+            if name.startswith(("WEB", "GITHUB"))
         }
         short_spacings = {
             "WEB__SPACING_SECONDS": 0,
@@ -250,7 +261,7 @@ def boarded(homes: Homes) -> Boarded:
             "PAGES__DOWNLOAD__ANSWER_SECONDS": 100,
             "PAGES__DOWNLOAD__PATIENCE": 100,
         }
-        program = program.asking(simulated).having(
+        program = program.with_simulator(simulated).with_settings(
             **source_addresses, **short_spacings, **patient, FETCHING__ALLOW="127.0.0.0/8"
         )
         first = program.run(*command)
@@ -264,11 +275,11 @@ def boarded(homes: Homes) -> Boarded:
 def _await_answers(process: Piped, simulated: Simulator, answers: int) -> None:
     """Returns in the middle of an evaluation, with questions in flight."""
 
-    def reached() -> bool:
+    def has_reached() -> bool:
         stats = simulated.read_stats()
         return process.poll() is not None or (stats.answered >= answers and stats.in_flight > 0)
 
-    wait_until(reached)
+    wait_until(has_reached)
     assert process.poll() is None, process.communicate()
 
 

@@ -36,13 +36,13 @@ __all__ = [
     "Homes",
     "Program",
     "Report",
-    "addresses",
-    "compared",
-    "reading",
-    "reports",
+    "build_full_text_settings",
+    "build_source_settings",
+    "find_violations",
+    "read_comparable_reports",
+    "read_reports",
     "run_process",
-    "simulator",
-    "violations",
+    "run_simulator",
 ]
 
 Report = dict[str, Any]
@@ -77,17 +77,17 @@ class Program:
     settings: Mapping[str, str] = field(default_factory=dict)
     """Environment variables added to the machine's own."""
 
-    def having(self, **settings: object) -> "Program":
+    def with_settings(self, **settings: object) -> "Program":
         """Return a copy with more settings; `LLM__MODEL` sets ASSAYER_LLM__MODEL."""
         prefixed_settings = {f"ASSAYER_{name}": str(value) for name, value in settings.items()}
         return replace(self, settings={**self.settings, **prefixed_settings})
 
-    def asking(self, simulated: Simulator) -> "Program":
+    def with_simulator(self, simulated: Simulator) -> "Program":
         # What it says of claims, and which seats abstain, is drawn by lot: whether a minimum is met would be a toss-up.
         chance = {"RELEASE__CLAIMS_SUPPORTED": 0, "RELEASE__JUDGED": 0}
         # Its port is another one every time; the same model stands behind it.
         endpoint = {"LLM__BASE_URL": simulated.base_url, "LLM__ENDPOINT_NAME": "simulated"}
-        return self.having(LLM__MODEL="simulated", LLM__API_KEY="sk-test", **endpoint, **chance)
+        return self.with_settings(LLM__MODEL="simulated", LLM__API_KEY="sk-test", **endpoint, **chance)
 
     def without_extras(self) -> "Program":
         """Return a copy installed as by `make evaluate`: extras other than `local` cannot be imported."""
@@ -95,32 +95,32 @@ class Program:
         return replace(self, settings={**self.settings, "PYTHONPATH": os.pathsep.join(paths)})
 
     def start(self, *arguments: object) -> Piped:
-        return Piped(arguments, self.home, self._environment())
+        return Piped(arguments, self.home, self._build_environment())
 
     def run(self, *arguments: object) -> Ended:
         """Run a command to its end, forked where a real start would behave the same."""
         if can_fork(self.settings):
-            return run_forked(arguments, self.home, self._environment(), LONGEST_SECONDS)
+            return run_forked(arguments, self.home, self._build_environment(), LONGEST_SECONDS)
         return self.run_for_real(*arguments)
 
     def run_for_real(self, *arguments: object) -> Ended:
-        return run_process([*self._started_for_real(), *arguments], cwd=self.home, env=self._environment())
+        return run_process([*self._build_start_command(), *arguments], cwd=self.home, env=self._build_environment())
 
-    def _started_for_real(self) -> list[str]:
+    def _build_start_command(self) -> list[str]:
         """Return the program or, if variables shorten constants, a start of it that accepts them."""
         if {*self.settings} & CONSTANT_VARIABLES:
             return [sys.executable, "-c", START.format(root=str(ROOT))]
         return [str(PROGRAM)]
 
-    def _environment(self) -> dict[str, str]:
+    def _build_environment(self) -> dict[str, str]:
         inherited = {name: value for name, value in os.environ.items() if not name.startswith(("ASSAYER_", "OPENAI_"))}
         return {**inherited, "ASSAYER_HOME": str(self.home), **self.settings}
 
-    def rows(self, query: str) -> list[asyncpg.Record]:
+    def fetch_rows(self, query: str) -> list[asyncpg.Record]:
         """Return the rows that a query yields in its database."""
-        return asyncio.run(self._rows(query))
+        return asyncio.run(self._fetch_rows_async(query))
 
-    async def _rows(self, query: str) -> list[asyncpg.Record]:
+    async def _fetch_rows_async(self, query: str) -> list[asyncpg.Record]:
         async with EmbeddedPostgres(self.home / "postgres") as server:
             connection = await asyncpg.connect(await server.ensure())
             try:
@@ -147,7 +147,7 @@ class Program:
 
 
 @cache
-def _simulator_process() -> Simulator:
+def _start_simulator() -> Simulator:
     """Start the simulated language model of this worker. It ends with the worker."""
     process = Simulator()
     atexit.register(process.stop)
@@ -155,16 +155,16 @@ def _simulator_process() -> Simulator:
 
 
 @contextmanager
-def simulator(**knobs: Any) -> Iterator[Simulator]:
+def run_simulator(**knobs: Any) -> Iterator[Simulator]:
     """Yield the simulated language model with the given fields of Settings and without a history."""
-    process = _simulator_process()
+    process = _start_simulator()
     wait_until(lambda: process.read_stats().in_flight == 0)
     process.configure(**{**Settings().model_dump(), **knobs})
     process.reset()
     yield process
 
 
-def reading(world: OutsideWorld) -> dict[str, str]:
+def build_full_text_settings(world: OutsideWorld) -> dict[str, str]:
     """Settings under which full texts are fetched, from the simulated hosts and no other."""
     hosts = ("ARXIV", "ACL", "PMC", "OPENREVIEW")
     return {
@@ -174,7 +174,7 @@ def reading(world: OutsideWorld) -> dict[str, str]:
     }
 
 
-def addresses(world: OutsideWorld) -> dict[str, str]:
+def build_source_settings(world: OutsideWorld) -> dict[str, str]:
     """Settings that turn every remote source on, at its twin."""
     paths = {
         "S2": "s2",
@@ -208,7 +208,7 @@ class Homes:
     database: Path
     """Database without rows, not running; a copy takes a tenth of the time of making one."""
 
-    def bare(self, name: str) -> Program:
+    def create_bare_home(self, name: str) -> Program:
         """Return a program without a database and a corpus.
 
         The place is new every time, because a fixture may be created again."""
@@ -216,31 +216,31 @@ class Homes:
         home.mkdir()
         return Program(home)
 
-    def fresh(self, name: str) -> Program:
+    def create_home(self, name: str) -> Program:
         """Return a program with the corpus and an empty database."""
-        program = self.bare(name)
+        program = self.create_bare_home(name)
         subprocess.run(["cp", "--archive", self.database, program.home / "postgres"], check=True)
-        return program.having(CORPUS__PATH=self.corpus, EMBEDDER__MAX_TOKENS=_EMBEDDED_TOKENS)
+        return program.with_settings(CORPUS__PATH=self.corpus, EMBEDDER__MAX_TOKENS=_EMBEDDED_TOKENS)
 
     def stop_servers(self) -> None:
         for home in self.folder.iterdir():
             Program(home).stop_server()
 
 
-def reports(folder: Path) -> dict[str, Report]:
+def read_reports(folder: Path) -> dict[str, Report]:
     """Return the reports in a folder, by the name of the idea's file."""
     return {file.stem: json.loads(file.read_text("utf-8")) for file in sorted(folder.glob("*.json"))}
 
 
-def compared(folder: Path) -> dict[str, Report]:
+def read_comparable_reports(folder: Path) -> dict[str, Report]:
     """All that two runs of the same must share."""
     return {
         name: {key: value for key, value in report.items() if key != "usage"}
-        for name, report in reports(folder).items()
+        for name, report in read_reports(folder).items()
     }
 
 
-def violations(folder: Path, expected: int) -> str:
+def find_violations(folder: Path, expected: int) -> str:
     """Return the violations the independent checker reports for a folder of reports made from the example corpus."""
     checker = ROOT / "benchmarks" / "quality" / "check_reports.py"
     command = [sys.executable, str(checker), str(folder), "--corpus", str(CORPUS), "--expect", str(expected)]

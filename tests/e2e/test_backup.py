@@ -18,7 +18,7 @@ from httpx2 import Client
 from benchmarks.chaos.simulated_users import build_word_document
 from cluster.postgres import EmbeddedPostgres
 from cluster.postgres.programs import PostgresPrograms
-from tests.e2e.program import Homes, Program, simulator
+from tests.e2e.program import Homes, Program, run_simulator
 from tests.fork_server import Piped
 from tests.polling import wait_until
 
@@ -49,7 +49,7 @@ class Moved(NamedTuple):
 
 
 @contextmanager
-def _serving(program: Program, key: str = "") -> Iterator[tuple[Client, Piped]]:
+def _serve(program: Program, key: str = "") -> Iterator[tuple[Client, Piped]]:
     process = program.start("serve", "--port", 0)
     assert process.stdout is not None
     with process:
@@ -80,29 +80,29 @@ def _submit_document(client: Client, number: int) -> str:
     return str(item["id"])
 
 
-def _states(client: Client, ids: list[str]) -> dict[str, str]:
+def _get_states(client: Client, ids: list[str]) -> dict[str, str]:
     answers = {id: client.get(f"/v1/evaluations/{id}") for id in ids}
     return {id: answer.json().get("state", "") for id, answer in answers.items()}
 
 
-def _reports(client: Client, ids: list[str]) -> dict[str, Any]:
+def _get_reports(client: Client, ids: list[str]) -> dict[str, Any]:
     answers = {id: client.get(f"/v1/evaluations/{id}/report") for id in ids}
     return {id: answer.json() for id, answer in answers.items() if answer.status_code == 200}
 
 
 @pytest.fixture(scope="module")
-def moved(homes: Homes) -> Moved:
-    program = homes.fresh("moved")
+def moved_home(homes: Homes) -> Moved:
+    program = homes.create_home("moved")
     corpus = program.home / "corpus"
     shutil.copytree(homes.corpus, corpus)
-    new = homes.bare("external")
+    new = homes.create_bare_home("external")
     during: list[str] = []
-    with simulator(latency_mean=0.3) as simulated:
-        program = program.asking(simulated).having(CORPUS__PATH=corpus, QUEUE__LEASE_SECONDS=3)
-        with _serving(program) as (client, process):
+    with run_simulator(latency_mean=0.3) as simulated:
+        program = program.with_simulator(simulated).with_settings(CORPUS__PATH=corpus, QUEUE__LEASE_SECONDS=3)
+        with _serve(program) as (client, process):
             key = client.headers["Authorization"].removeprefix("Bearer ")
             before = [_submit(client, number) for number in range(4)]
-            wait_until(lambda: _states(client, before), lambda now: "succeeded" in now.values(), interval=0.3)
+            wait_until(lambda: _get_states(client, before), lambda now: "succeeded" in now.values(), interval=0.3)
             before += [_submit_document(client, number) for number in range(4, 8)]
             stop = threading.Event()
 
@@ -114,7 +114,7 @@ def moved(homes: Homes) -> Moved:
 
             # Documents go when their evaluation has succeeded: the first copy has those that the dump still needs.
             shutil.copytree(program.home / "submissions", new.home / "submissions")
-            finished = _reports(client, before)
+            finished = _get_reports(client, before)
             load = threading.Thread(target=go_on)
             began = time.monotonic()
             load.start()
@@ -129,16 +129,16 @@ def moved(homes: Homes) -> Moved:
         stats = simulated.read_stats()
         began = time.monotonic()
         url = asyncio.run(_restore(new.home, program.home / "assayer.dump"))
-        restored = new.asking(simulated).having(
+        restored = new.with_simulator(simulated).with_settings(
             DATABASE__URL=url, CORPUS__PATH=new.home / "corpus", BATCHES__DOCUMENTS=new.home / "submissions",
             EMBEDDER__MAX_TOKENS=program.settings["ASSAYER_EMBEDDER__MAX_TOKENS"],
         )  # fmt: skip
-        with _serving(restored, key) as (client, _):
+        with _serve(restored, key) as (client, _):
             restore_seconds = time.monotonic() - began
-            wait_until(lambda: _states(client, before), lambda now: {*now.values()} <= _ENDED, interval=0.3)
-            states = _states(client, [*before, *during])
-            wait_until(lambda: _states(client, during), lambda now: {*now.values()} <= {*_ENDED, ""}, interval=0.3)
-            reports = _reports(client, before)
+            wait_until(lambda: _get_states(client, before), lambda now: {*now.values()} <= _ENDED, interval=0.3)
+            states = _get_states(client, [*before, *during])
+            wait_until(lambda: _get_states(client, during), lambda now: {*now.values()} <= {*_ENDED, ""}, interval=0.3)
+            reports = _get_reports(client, before)
             problems = [client.get(f"/v1/evaluations/{id}").json().get("problem") for id in before]
             found = client.get("/v1/corpus/search", params={"q": "wild bees"})
         again = simulated.read_stats()
@@ -162,31 +162,34 @@ async def _restore(home: Path, dump: Path) -> str:
 
 
 @pytest.mark.slow
-def test_every_job_accepted_before_the_dump_ends_with_a_report(moved: Moved) -> None:
-    assert {id: moved.states[id] for id in moved.before} == dict.fromkeys(moved.before, "succeeded"), moved.problems
-    assert moved.reports.keys() == {*moved.before}
+def test_every_job_accepted_before_the_dump_ends_with_a_report(moved_home: Moved) -> None:
+    assert {id: moved_home.states[id] for id in moved_home.before} == dict.fromkeys(moved_home.before, "succeeded"), (
+        moved_home.problems
+    )
+    assert moved_home.reports.keys() == {*moved_home.before}
 
 
 @pytest.mark.slow
-def test_reports_and_corpus_are_the_same_after_the_restore(moved: Moved) -> None:
-    assert moved.finished
-    assert {id: moved.reports[id] for id in moved.finished} == moved.finished
-    assert moved.searched == 200
+def test_reports_and_corpus_are_the_same_after_the_restore(moved_home: Moved) -> None:
+    assert moved_home.finished
+    assert {id: moved_home.reports[id] for id in moved_home.finished} == moved_home.finished
+    assert moved_home.searched == 200
 
 
 @pytest.mark.slow
-def test_only_jobs_accepted_after_the_dump_began_are_lost(moved: Moved) -> None:
-    lost = [id for id, state in moved.states.items() if not state]
+def test_only_jobs_accepted_after_the_dump_began_are_lost(moved_home: Moved) -> None:
+    moved = moved_home
+    lost = [id for id, state in moved_home.states.items() if not state]
     print(
         f"dump {moved.dump_seconds:.1f} s, restore and start {moved.restore_seconds:.1f} s; lost {len(lost)} of "
         f"{len(moved.during)} accepted meanwhile; {moved.paid_again} of {moved.answered} answers paid for again"
     )
-    assert moved.during
-    assert {*lost} <= {*moved.during}
+    assert moved_home.during
+    assert {*lost} <= {*moved_home.during}
 
 
 def test_dump_of_the_embedded_database_can_be_listed_and_is_private(homes: Homes) -> None:
-    program = homes.bare("dumped")
+    program = homes.create_bare_home("dumped")
     file = program.home / "assayer.dump"
     made = program.run("admin", "tenants", "create", "default")
     assert made.code == 0, made.err
@@ -203,5 +206,5 @@ def test_dump_of_the_embedded_database_can_be_listed_and_is_private(homes: Homes
     assert "TABLE DATA public tenants" in listed.stdout
     again = program.run("admin", "dump", file)
     assert (again.code, "File exists" in again.err) == (2, True)
-    own = program.having(DATABASE__URL="postgresql://db.example.org/assayer").run("admin", "dump", "other.dump")
+    own = program.with_settings(DATABASE__URL="postgresql://db.example.org/assayer").run("admin", "dump", "other.dump")
     assert (own.code, "pg_dump" in own.err) == (2, True)

@@ -6,7 +6,7 @@ import socket
 import pytest
 
 from tests.e2e.evaluations import Evaluated
-from tests.e2e.program import IDEAS, Ended, Program, reports
+from tests.e2e.program import IDEAS, Ended, Program, read_reports
 
 # Whatever else the session needs is evaluated meanwhile.
 
@@ -15,7 +15,7 @@ NEVER = 1_000
 """Attempts, or seconds, that the program would not live to see: what waits for them is no refusal at once."""
 
 
-def _said(ended: Ended) -> str:
+def _get_refusal(ended: Ended) -> str:
     """The one line of a refusal that came before any work."""
     assert ended.code == 2
     assert ended.out == ""
@@ -25,11 +25,11 @@ def _said(ended: Ended) -> str:
     return line.removeprefix("Error: ")
 
 
-def _refused(program: Program, *arguments: object) -> str:
-    return _said(program.run("evaluate", *(arguments or (GOOD,))))
+def _run_refused(program: Program, *arguments: object) -> str:
+    return _get_refusal(program.run("evaluate", *(arguments or (GOOD,))))
 
 
-def _closed_port() -> int:
+def _find_closed_port() -> int:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         return int(free.getsockname()[1])
@@ -74,22 +74,22 @@ def test_proposal_without_content_after_masking_is_rejected_and_others_are_evalu
     assert ended.code == 1
     (line,) = (line for line in ended.err.splitlines() if "team.md" in line)
     assert "says little about the idea: blind mode left 0 words of its text." in line
-    assert list(reports(program.home / "judged")) == ["good"]
+    assert list(read_reports(program.home / "judged")) == ["good"]
 
 
 def test_unknown_method_is_rejected_with_available_methods(program: Program) -> None:
     said = "Unknown method 'tarot'. Methods: review, scholareval, grapheval, innoeval, scicompanion, check."
-    assert _refused(program, GOOD, "--method", "tarot") == said
+    assert _run_refused(program, GOOD, "--method", "tarot") == said
 
 
 def test_invalid_cutoff_date_is_rejected_with_an_example(program: Program) -> None:
-    said = _refused(program, GOOD, "--cutoff", "2024-02-30")
+    said = _run_refused(program, GOOD, "--cutoff", "2024-02-30")
     assert said == "The cutoff '2024-02-30' is not a date. Write it as YYYY-MM-DD, for example 2024-09-30."
 
 
 def test_cutoff_in_the_future_is_refused(program: Program) -> None:
     date = dt.date.today() + dt.timedelta(days=400)
-    said = _refused(program, GOOD, "--cutoff", date)
+    said = _run_refused(program, GOOD, "--cutoff", date)
     assert said == f"The cutoff {date} is in the future. Give a past date or omit it."
 
 
@@ -102,17 +102,17 @@ def test_unknown_format_is_rejected_with_available_formats(program: Program) -> 
 
 def test_reports_folder_that_is_a_file_is_refused(program: Program) -> None:
     (program.home / "taken").touch()
-    said = _refused(program, GOOD, "--out", "taken")
+    said = _run_refused(program, GOOD, "--out", "taken")
     assert said == "Reports cannot be written to taken: File exists. Choose a different folder with --out."
 
 
 def test_missing_corpus_error_names_build_command(program: Program) -> None:
-    said = _refused(program.having(CORPUS__PATH=program.home / "none"))
+    said = _run_refused(program.with_settings(CORPUS__PATH=program.home / "none"))
     assert said.startswith(f"There is no corpus in {program.home / 'none'}. Build one: assayer corpus build PATH. ")
 
 
 def test_corpus_built_with_another_embedding_model_is_refused_with_both_names(program: Program) -> None:
-    said = _refused(program.having(EMBEDDER__QUERY_PREFIX="query: "))
+    said = _run_refused(program.with_settings(EMBEDDER__QUERY_PREFIX="query: "))
     built = "was built with the embedding model all-MiniLM-L6-v2 tokens=32 (384 dimensions)"
     assert f"{built}, but the configured model is all-MiniLM-L6-v2 query='query: ' tokens=32." in said
     assert "ASSAYER_EMBEDDER__MODEL" in said
@@ -120,23 +120,25 @@ def test_corpus_built_with_another_embedding_model_is_refused_with_both_names(pr
 
 
 def test_unreachable_llm_endpoint_error_names_its_address(program: Program) -> None:
-    address = f"http://127.0.0.1:{_closed_port()}/v1"
-    said = _refused(program.having(LLM__BASE_URL=address, LLM__MODEL="m", LLM__MAX_ATTEMPTS=NEVER))
+    address = f"http://127.0.0.1:{_find_closed_port()}/v1"
+    said = _run_refused(program.with_settings(LLM__BASE_URL=address, LLM__MODEL="m", LLM__MAX_ATTEMPTS=NEVER))
     assert said.startswith(f"The LLM endpoint {address} is down: no connection")
     assert said.endswith("Check that it is running and that ASSAYER_LLM__BASE_URL is correct.")
 
 
 def test_unreachable_database_error_names_its_address_without_password(program: Program) -> None:
-    port = _closed_port()
+    port = _find_closed_port()
     url = f"postgresql://me:sesame@127.0.0.1:{port}/ideas"
-    said = _refused(program.having(DATABASE__URL=url, DATABASE__CONNECT_SECONDS=1, DATABASE__PATIENCE_SECONDS=NEVER))
+    said = _run_refused(
+        program.with_settings(DATABASE__URL=url, DATABASE__CONNECT_SECONDS=1, DATABASE__PATIENCE_SECONDS=NEVER)
+    )
     assert f"127.0.0.1:{port}/ideas is unreachable" in said
     assert "ASSAYER_DATABASE__URL" in said
     assert "sesame" not in said
 
 
 def test_endpoint_without_a_model_is_refused(program: Program) -> None:
-    said = _refused(program.having(LLM__BASE_URL="http://127.0.0.1:9/v1"))
+    said = _run_refused(program.with_settings(LLM__BASE_URL="http://127.0.0.1:9/v1"))
     assert said.startswith("ASSAYER_LLM__BASE_URL: no model is configured; set ASSAYER_LLM__MODEL.")
 
 
@@ -155,26 +157,26 @@ def test_unusable_model_option_is_rejected_with_reason(
 ) -> None:
     for name in ("ANTHROPIC_API_KEY", "AZURE_OPENAI_ENDPOINT"):
         monkeypatch.delenv(name, raising=False)
-    assert _refused(program, GOOD, *options).startswith(words)
+    assert _run_refused(program, GOOD, *options).startswith(words)
 
 
 def test_misspelt_setting_is_rejected_with_a_suggestion(program: Program) -> None:
-    said = _refused(program.having(LLM__MODLE="m"))
+    said = _run_refused(program.with_settings(LLM__MODLE="m"))
     assert said == "Unknown setting ASSAYER_LLM__MODLE. Did you mean ASSAYER_LLM__MODEL?"
 
 
 def test_dollar_budget_without_a_price_is_refused(program: Program) -> None:
-    said = _refused(program.having(LLM__MODEL="m", LLM__API_KEY="k", EVALUATION__MAX_USD=1))
+    said = _run_refused(program.with_settings(LLM__MODEL="m", LLM__API_KEY="k", EVALUATION__MAX_USD=1))
     assert said.startswith("The budget is in US dollars, but the price of model 'm' is unknown.")
     assert "ASSAYER_LLM__PRICES='{\"m\": [2.0, 8.0]}'" in said
 
 
-def test_revoked_api_key_stops_run_and_keeps_finished_reports(revoked: Evaluated) -> None:
-    assert revoked.ended.code == 1
-    (line,) = revoked.ended.err.splitlines()
+def test_revoked_api_key_stops_run_and_keeps_finished_reports(revoked_run: Evaluated) -> None:
+    assert revoked_run.ended.code == 1
+    (line,) = revoked_run.ended.err.splitlines()
     assert line.startswith("Stopped before all ideas were evaluated. The LLM endpoint http://127.0.0.1:")
     assert "rejected the API key (401). Set ASSAYER_LLM__API_KEY" in line
-    (done,) = reports(revoked.program.out)
-    assert f"out/{done}.json" in revoked.ended.out
-    (row,) = revoked.program.rows("SELECT count(*) AS done FROM evaluations")
+    (done,) = read_reports(revoked_run.program.out)
+    assert f"out/{done}.json" in revoked_run.ended.out
+    (row,) = revoked_run.program.fetch_rows("SELECT count(*) AS done FROM evaluations")
     assert row["done"] == 1

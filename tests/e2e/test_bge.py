@@ -10,7 +10,7 @@ import pytest
 
 from index.records.paper_record import PaperRecord
 from index.records.parquet_records import RecordWriter
-from tests.contract.bge_models import small_bge_m3, small_llm_reranker
+from tests.contract.bge_models import create_small_bge_m3, create_small_llm_reranker
 from tests.corpus_papers import record, write_jsonl
 from tests.e2e.program import Ended, Homes, Program
 
@@ -29,13 +29,13 @@ class Weighed(NamedTuple):
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return small_bge_m3(tmp_path_factory.mktemp("models") / "bge-m3")
+    return create_small_bge_m3(tmp_path_factory.mktemp("models") / "bge-m3")
 
 
 @pytest.fixture(scope="module", params=["whole", "shards"])
-def weighed(homes: Homes, model: Path, request: pytest.FixtureRequest) -> Weighed:
-    program = homes.fresh(f"bge-{request.param}")
-    program = program.having(
+def weighed_run(homes: Homes, model: Path, request: pytest.FixtureRequest) -> Weighed:
+    program = homes.create_home(f"bge-{request.param}")
+    program = program.with_settings(
         CORPUS__PATH=program.home / "corpus",
         EMBEDDER__LIBRARY="FlagEmbedding",
         EMBEDDER__MODEL=model,
@@ -60,37 +60,39 @@ def weighed(homes: Homes, model: Path, request: pytest.FixtureRequest) -> Weighe
     )
 
 
-def test_corpus_is_built_with_lexical_weights(weighed: Weighed) -> None:
-    assert (weighed.built.code, weighed.built.err) == (0, "")
-    assert "24 papers" in weighed.built.out
-    assert "64 dimensions, with lexical weights" in weighed.info.out
+def test_corpus_is_built_with_lexical_weights(weighed_run: Weighed) -> None:
+    assert (weighed_run.built.code, weighed_run.built.err) == (0, "")
+    assert "24 papers" in weighed_run.built.out
+    assert "64 dimensions, with lexical weights" in weighed_run.info.out
 
 
-def test_a_search_keeps_to_its_cutoff(weighed: Weighed) -> None:
-    assert (weighed.found.code, weighed.found.err) == (0, "")
-    assert "bee-17" in weighed.found.out  # of 2015-09
-    assert (weighed.before.code, weighed.before.err) == (0, "")
-    assert "bee-03" in weighed.before.out
-    assert "bee-17" not in weighed.before.out
+def test_a_search_keeps_to_its_cutoff(weighed_run: Weighed) -> None:
+    assert (weighed_run.found.code, weighed_run.found.err) == (0, "")
+    assert "bee-17" in weighed_run.found.out  # of 2015-09
+    assert (weighed_run.before.code, weighed_run.before.err) == (0, "")
+    assert "bee-03" in weighed_run.before.out
+    assert "bee-17" not in weighed_run.before.out
 
 
-def test_nightly_update_publishes_new_paper(weighed: Weighed) -> None:
-    assert (weighed.night.code, weighed.night.err) == (0, "")
-    assert "1 new" in weighed.night.out
-    assert "bee-50" not in weighed.found.out
-    assert "bee-50" in weighed.after.out
+def test_nightly_update_publishes_new_paper(weighed_run: Weighed) -> None:
+    assert (weighed_run.night.code, weighed_run.night.err) == (0, "")
+    assert "1 new" in weighed_run.night.out
+    assert "bee-50" not in weighed_run.found.out
+    assert "bee-50" in weighed_run.after.out
 
 
-def test_library_mismatch_with_corpus_is_rejected_with_required_setting(weighed: Weighed) -> None:
-    refused = weighed.program.having(EMBEDDER__LIBRARY="sentence-transformers").run("corpus", "search", "moths")
+def test_library_mismatch_with_corpus_is_rejected_with_required_setting(weighed_run: Weighed) -> None:
+    refused = weighed_run.program.with_settings(EMBEDDER__LIBRARY="sentence-transformers").run(
+        "corpus", "search", "moths"
+    )
     assert (refused.code, refused.out) == (2, "")
     assert "ASSAYER_EMBEDDER__LIBRARY=FlagEmbedding" in refused.err
     assert len(refused.err.splitlines()) == 1
 
 
 def test_doctor_reports_both_models_and_missing_sparse_head(homes: Homes, model: Path, tmp_path: Path) -> None:
-    gemma = small_llm_reranker(tmp_path / "gemma")
-    program = homes.fresh("bge-doctor").having(
+    gemma = create_small_llm_reranker(tmp_path / "gemma")
+    program = homes.create_home("bge-doctor").with_settings(
         EMBEDDER__LIBRARY="FlagEmbedding",
         EMBEDDER__MODEL=model,
         RERANKER__LIBRARY="FlagEmbedding",
@@ -99,11 +101,11 @@ def test_doctor_reports_both_models_and_missing_sparse_head(homes: Homes, model:
     told = program.run("doctor").out
     assert "bge-m3, with FlagEmbedding 1." in told
     assert "gemma, with FlagEmbedding 1." in told
-    bare = small_bge_m3(tmp_path / "bare", with_heads=False)
-    assert "no sparse_linear.pt" in " ".join(program.having(EMBEDDER__MODEL=bare).run("doctor").out.split())
+    bare = create_small_bge_m3(tmp_path / "bare", with_heads=False)
+    assert "no sparse_linear.pt" in " ".join(program.with_settings(EMBEDDER__MODEL=bare).run("doctor").out.split())
 
 
 def test_packaged_model_is_rejected_for_flag_embedding(homes: Homes) -> None:
-    ended = homes.fresh("bge-packaged").having(EMBEDDER__LIBRARY="FlagEmbedding").run("corpus", "info")
+    ended = homes.create_home("bge-packaged").with_settings(EMBEDDER__LIBRARY="FlagEmbedding").run("corpus", "info")
     assert ended.code == 2
     assert "set ASSAYER_EMBEDDER__MODEL to BAAI/bge-m3" in ended.err

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.program import IDEAS, Homes, Program, reports, simulator
+from tests.e2e.program import IDEAS, Homes, Program, read_reports, run_simulator
 
 IDEA = IDEAS / "quote-then-abstain.md"
 SIGNED = "Anna Schmidt\nDepartment of Physics, University of Freiburg\nanna.schmidt@uni-freiburg.de"
 
 
-def _signed(folder: Path, name: str) -> Path:
+def _write_signed_example(folder: Path, name: str) -> Path:
     """The example with an author block under its title."""
     title, _, rest = IDEA.read_text("utf-8").partition("\n")
     path = folder / name
@@ -27,8 +27,8 @@ def test_bias_test_without_a_model_is_refused_because_there_is_no_score(program:
 
 def test_blind_bias_test_finds_no_institution_or_seniority_difference(program: Program) -> None:
     chosen = ("--attribute", "institution", "--attribute", "seniority", "--attribute", "language")
-    with simulator(latency_mean=0) as simulated:
-        ended = program.asking(simulated).run("bias-test", IDEA, *chosen, "--out", "tested", "--repeats", "1")
+    with run_simulator(latency_mean=0) as simulated:
+        ended = program.with_simulator(simulated).run("bias-test", IDEA, *chosen, "--out", "tested", "--repeats", "1")
     assert (ended.code, ended.err) == (0, "")
     folder = program.home / "tested"
     assert sorted(file.name for file in folder.iterdir()) == ["bias-test.html", "bias-test.json", "bias-test.md"]
@@ -43,13 +43,13 @@ def test_blind_bias_test_finds_no_institution_or_seniority_difference(program: P
 
 @pytest.mark.slow
 def test_repeat_evaluation_of_reference_gets_new_llm_answers(homes: Homes) -> None:
-    program = homes.fresh("bias_again")  # the module's own knows the answers of the test above
-    with simulator(latency_mean=0) as simulated:
+    program = homes.create_home("bias_again")  # the module's own knows the answers of the test above
+    with run_simulator(latency_mean=0) as simulated:
         command = ("bias-test", IDEA, "--attribute", "seniority", "--format", "json")
-        ended = program.asking(simulated).run(*command, "--repeats", "1", "--out", "once")
+        ended = program.with_simulator(simulated).run(*command, "--repeats", "1", "--out", "once")
         assert (ended.code, ended.err) == (0, "")
         once = simulated.reset().requests
-        ended = program.asking(simulated).run(*command, "--out", "twice")
+        ended = program.with_simulator(simulated).run(*command, "--out", "twice")
         assert (ended.code, ended.err) == (0, "")
         # All others are known from before.
         assert simulated.read_stats().requests == once
@@ -65,11 +65,11 @@ def test_repeat_evaluation_of_reference_gets_new_llm_answers(homes: Homes) -> No
 
 @pytest.mark.slow
 def test_several_proposals_are_evaluated_blind_and_a_single_proposal_is_not(program: Program) -> None:
-    first, second = _signed(program.home, "first.md"), program.home / "second.md"
+    first, second = _write_signed_example(program.home, "first.md"), program.home / "second.md"
     second.write_text(IDEA.read_text("utf-8"), encoding="utf-8")
     ended = program.run("evaluate", first, second, "--out", "several")
     assert (ended.code, ended.err) == (0, "")
-    found = reports(program.home / "several")
+    found = read_reports(program.home / "several")
     masked = found["first"]["idea"]
     assert "Schmidt" not in masked["text"]
     assert {item["kind"] for item in masked["blinding"]["masked"]} == {"name", "affiliation", "email"}
@@ -83,15 +83,15 @@ def test_several_proposals_are_evaluated_blind_and_a_single_proposal_is_not(prog
 
     ended = program.run("evaluate", first, "--out", "single", "--format", "json")
     assert (ended.code, ended.err) == (0, "")
-    assert reports(program.home / "single")["first"]["idea"]["blinding"] is None
+    assert read_reports(program.home / "single")["first"]["idea"]["blinding"] is None
 
 
 @pytest.mark.slow
 def test_readable_proposal_is_evaluated_blind_beside_unreadable_file(program: Program) -> None:
     folder = program.home / "call"
     folder.mkdir()
-    _signed(folder, "good.md")
+    _write_signed_example(folder, "good.md")
     (folder / "broken.pdf").write_text("no PDF at all", encoding="utf-8")
     ended = program.run("evaluate", folder, "--out", "judged", "--format", "json")
     assert (ended.code, "broken.pdf" in ended.err) == (1, True)
-    assert "Schmidt" not in reports(program.home / "judged")["good"]["idea"]["text"]
+    assert "Schmidt" not in read_reports(program.home / "judged")["good"]["idea"]["text"]

@@ -14,7 +14,7 @@ BEES = (
 
 
 def test_corpus_is_built_and_updated_from_bibliographies(homes: Homes) -> None:
-    program = homes.bare("bibliography").having(EMBEDDER__MAX_TOKENS=32)
+    program = homes.create_bare_home("bibliography").with_settings(EMBEDDER__MAX_TOKENS=32)
     (program.home / "library.bib").write_text(CORALS)
     (program.home / "more.RIS").write_text(BEES)
     built = program.run("corpus", "build", "library.bib")
@@ -34,7 +34,7 @@ def test_corpus_is_built_and_updated_from_bibliographies(homes: Homes) -> None:
 
 
 def test_bibliography_without_abstracts_is_refused_with_the_remedy(homes: Homes) -> None:
-    program = homes.bare("bibliography")
+    program = homes.create_bare_home("bibliography")
     (program.home / "library.bib").write_text("@book{tides, title={Tides}, author={Moon, Bo}, year={1999}}")
     ended = program.run("corpus", "build", "library.bib")
     assert ended.code == 2

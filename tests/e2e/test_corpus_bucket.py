@@ -27,7 +27,7 @@ class Machines(NamedTuple):
     pulled: Ended
 
 
-def _upserts(folder: Path, number: int) -> Path:
+def _write_upserts(folder: Path, number: int) -> Path:
     (folder / "upserts").mkdir(parents=True)
     with RecordWriter(folder / "upserts" / "part-00000.parquet") as file:
         file.write(PaperRecord.model_validate(record(number)))
@@ -38,19 +38,19 @@ def _upserts(folder: Path, number: int) -> Path:
 def machines(homes: Homes) -> Iterator[Machines]:
     with object_store() as store:
         address = f"{store.new_bucket()}/corpus"
-        builder, reader = (_machine(homes, name, address) for name in ("bucket-builder", "bucket-reader"))
+        builder, reader = (_create_machine(homes, name, address) for name in ("bucket-builder", "bucket-reader"))
         papers = write_jsonl(builder.home / "papers.jsonl", [record(number) for number in range(12)])
         built = builder.run("corpus", "build", papers, "--shards", 2)
         found = reader.run("corpus", "search", "bees and flower strips", "--limit", 3)
         shutil.rmtree(builder.home / "corpus")  # as where a night begins on an empty disk
-        night = builder.run("corpus", "nightly", _upserts(builder.home / "ingest", 20), "--no-fetch")
+        night = builder.run("corpus", "nightly", _write_upserts(builder.home / "ingest", 20), "--no-fetch")
         told = reader.run("corpus", "info")
         yield Machines(address, builder, reader, built, found, night, told, reader.run("corpus", "pull"))
 
 
-def _machine(homes: Homes, name: str, address: str) -> Program:
-    program = homes.fresh(name)
-    return program.having(CORPUS__PATH=program.home / "corpus", CORPUS__SOURCE=address)
+def _create_machine(homes: Homes, name: str, address: str) -> Program:
+    program = homes.create_home(name)
+    return program.with_settings(CORPUS__PATH=program.home / "corpus", CORPUS__SOURCE=address)
 
 
 @pytest.mark.slow
@@ -92,8 +92,8 @@ def test_doctor_reports_corpus_source(machines: Machines) -> None:
 
 @pytest.mark.slow
 def test_unreachable_corpus_source_is_reported_without_traceback(machines: Machines) -> None:
-    away = machines.reader.having(CORPUS__SOURCE="s3://nobodys-bucket/corpus")
-    away = away.having(CORPUS__PATH=machines.reader.home / "another")
+    away = machines.reader.with_settings(CORPUS__SOURCE="s3://nobodys-bucket/corpus")
+    away = away.with_settings(CORPUS__PATH=machines.reader.home / "another")
     ended = away.run("corpus", "search", "bees")
     assert ended.code == 2
     assert "s3://nobodys-bucket/corpus" in ended.err
@@ -101,6 +101,6 @@ def test_unreachable_corpus_source_is_reported_without_traceback(machines: Machi
 
 
 def test_publishing_without_corpus_source_names_missing_setting(homes: Homes) -> None:
-    ended = homes.fresh("bucket-nowhere").run("corpus", "publish")
+    ended = homes.create_home("bucket-nowhere").run("corpus", "publish")
     assert ended.code == 2
     assert "ASSAYER_CORPUS__SOURCE" in ended.err

@@ -19,44 +19,44 @@ class Done(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def done(homes: Homes) -> Done:
-    program = homes.fresh("shards")
+def sharded_runs(homes: Homes) -> Done:
+    program = homes.create_home("shards")
     corpus = program.home / "corpus"
-    program = program.having(CORPUS__PATH=corpus)
+    program = program.with_settings(CORPUS__PATH=corpus)
     papers = [record(number, venue="Annals of Elsewhere") for number in range(3, 12)]
     built = program.run("corpus", "build", write_jsonl(program.home / "papers.jsonl", papers), "--shards", 2)
     more = write_jsonl(program.home / "more.jsonl", [record(1), record(2)])
     return Done(program, corpus, built, program.run("corpus", "update", more), program.run("corpus", "info"))
 
 
-def test_sharded_corpus_is_built_updated_and_described(done: Done) -> None:
-    assert (done.built.code, done.built.err) == (0, "")
-    assert "9 papers in 2 shards" in done.built.out
-    assert is_sharded(done.corpus)
-    assert "2 new, 0 changed, 0 removed" in done.updated.out
-    assert "11 papers" in done.updated.out
-    assert "Shards:" in done.told.out
-    assert "2 of " in done.told.out
+def test_sharded_corpus_is_built_updated_and_described(sharded_runs: Done) -> None:
+    assert (sharded_runs.built.code, sharded_runs.built.err) == (0, "")
+    assert "9 papers in 2 shards" in sharded_runs.built.out
+    assert is_sharded(sharded_runs.corpus)
+    assert "2 new, 0 changed, 0 removed" in sharded_runs.updated.out
+    assert "11 papers" in sharded_runs.updated.out
+    assert "Shards:" in sharded_runs.told.out
+    assert "2 of " in sharded_runs.told.out
 
 
-def test_search_passes_filters_and_shows_passages(done: Done) -> None:
+def test_search_passes_filters_and_shows_passages(sharded_runs: Done) -> None:
     asked = ("corpus", "search", "bees and flower strips", "--venue", "journal of invented pollination")
-    found = done.program.run(*asked, "--snippets", "--limit", 5)
+    found = sharded_runs.program.run(*asked, "--snippets", "--limit", 5)
     assert (found.code, found.err) == (0, "")
     assert "bee-01" in found.out
     assert "bee-02" in found.out
     assert "We counted" in found.out
-    later = done.program.run(*asked, "--after", "2012-01-01", "--without", "bee-02")
+    later = sharded_runs.program.run(*asked, "--after", "2012-01-01", "--without", "bee-02")
     assert "Nothing found." in later.out
 
 
-def test_rebuild_of_sharded_corpus_without_shard_option_is_rejected(done: Done) -> None:
-    refused = done.program.run("corpus", "build", CORPUS)
+def test_rebuild_of_sharded_corpus_without_shard_option_is_rejected(sharded_runs: Done) -> None:
+    refused = sharded_runs.program.run("corpus", "build", CORPUS)
     assert refused.code == 2
-    assert f"The corpus in {done.program.home / 'corpus'} is sharded. Pass --shards" in refused.err
+    assert f"The corpus in {sharded_runs.program.home / 'corpus'} is sharded. Pass --shards" in refused.err
 
 
-def test_empty_date_range_is_rejected(done: Done) -> None:
-    refused = done.program.run("corpus", "search", "bees", "--after", "2020-01-01", "--before", "2019-01-01")
+def test_empty_date_range_is_rejected(sharded_runs: Done) -> None:
+    refused = sharded_runs.program.run("corpus", "search", "bees", "--after", "2020-01-01", "--before", "2019-01-01")
     assert refused.code == 2
     assert "--after 2020-01-01 is later than --before 2019-01-01" in refused.err

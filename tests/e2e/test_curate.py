@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from simulator.process import Simulator
-from tests.e2e.program import Ended, Homes, Program, simulator
+from tests.e2e.program import Ended, Homes, Program, run_simulator
 
 _PAPERS = 8
 
@@ -22,7 +22,7 @@ class Curated(NamedTuple):
     scored: Ended
 
 
-def _papers(program: Program) -> Path:
+def _write_papers(program: Program) -> Path:
     abstract = (
         "Seedlings of {n} species die in dry summers, and watering all of them is out of reach. We propose to shade "
         "every second plot with cloth of {n} grades. Experiments show that more seedlings live."
@@ -36,13 +36,13 @@ def _papers(program: Program) -> Path:
 
 
 @pytest.fixture(scope="module")
-def made(homes: Homes) -> Iterator[Curated]:
-    with simulator(latency_mean=0) as simulated:
-        yield _made(homes.bare("curate").asking(simulated), simulated)
+def curated_run(homes: Homes) -> Iterator[Curated]:
+    with run_simulator(latency_mean=0) as simulated:
+        yield _curate_twice(homes.create_bare_home("curate").with_simulator(simulated), simulated)
 
 
-def _made(program: Program, simulated: Simulator) -> Curated:
-    papers = _papers(program)
+def _curate_twice(program: Program, simulated: Simulator) -> Curated:
+    papers = _write_papers(program)
     every_kind = [word for kind in ("new_idea", "survey", "evaluation") for word in ("--kind", kind)]
     curated = program.run("curate", papers, *every_kind)
     answered = simulated.read_stats().answered
@@ -54,39 +54,41 @@ def _made(program: Program, simulated: Simulator) -> Curated:
     return Curated(program, curated, again, again_answered, proposed, scored)
 
 
-def _lines(path: Path) -> list[dict[str, Any]]:
+def _read_json_lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
-def test_every_valid_paper_gets_a_line_and_invalid_lines_are_reported(made: Curated) -> None:
-    assert made.curated.code == 1
-    assert "papers.jsonl:9 is not valid JSON" in made.curated.err
-    lines = _lines(made.program.home / "curated.jsonl")
+def test_every_valid_paper_gets_a_line_and_invalid_lines_are_reported(curated_run: Curated) -> None:
+    assert curated_run.curated.code == 1
+    assert "papers.jsonl:9 is not valid JSON" in curated_run.curated.err
+    lines = _read_json_lines(curated_run.program.home / "curated.jsonl")
     assert [line["id"] for line in lines] == [f"p{n}" for n in range(_PAPERS)]
     for line in lines:
         assert isinstance(line["question"], str) == (line["leakage"] is not None and not line["leakage"]["leaks"])
         assert isinstance(line["question"], str) or line["question"]["reason"]
     assert any(isinstance(line["question"], str) for line in lines)
-    assert "cost unknown: No price is configured for simulated" in made.curated.out
+    assert "cost unknown: No price is configured for simulated" in curated_run.curated.out
 
 
-def test_repeated_run_uses_cache_and_writes_identical_file(made: Curated) -> None:
-    assert made.again_answered == 0
-    assert (made.program.home / "again.jsonl").read_bytes() == (made.program.home / "curated.jsonl").read_bytes()
-    assert "0 paid answers, " in made.again.out
-    assert "Answered by simulated; prompts curation.classification v1" in made.again.out
+def test_repeated_run_uses_cache_and_writes_identical_file(curated_run: Curated) -> None:
+    assert curated_run.again_answered == 0
+    assert (curated_run.program.home / "again.jsonl").read_bytes() == (
+        curated_run.program.home / "curated.jsonl"
+    ).read_bytes()
+    assert "0 paid answers, " in curated_run.again.out
+    assert "Answered by simulated; prompts curation.classification v1" in curated_run.again.out
 
 
-def test_proposed_candidates_are_distinct_and_ranked(made: Curated) -> None:
-    assert made.proposed.code == 0, made.proposed.err
-    lines = _lines(made.program.home / "candidates.jsonl")
+def test_proposed_candidates_are_distinct_and_ranked(curated_run: Curated) -> None:
+    assert curated_run.proposed.code == 0, curated_run.proposed.err
+    lines = _read_json_lines(curated_run.program.home / "candidates.jsonl")
     assert len({line["text"] for line in lines}) == 3
     assert [line["rank"] for line in lines] == [1, 2, 3]
 
 
-def test_candidates_are_scored_on_every_dimension(made: Curated) -> None:
-    assert made.scored.code in (0, 1), made.scored.err
-    lines = _lines(made.program.home / "scores.jsonl")
+def test_candidates_are_scored_on_every_dimension(curated_run: Curated) -> None:
+    assert curated_run.scored.code in (0, 1), curated_run.scored.err
+    lines = _read_json_lines(curated_run.program.home / "scores.jsonl")
     assert len(lines) == 3
     for line in lines:
         assert [score["dimension"] for score in line["scores"]] == ["novelty", "feasibility", "effectiveness"]
@@ -105,8 +107,8 @@ def test_candidates_are_scored_on_every_dimension(made: Curated) -> None:
     ],
 )
 def test_invalid_commands_are_rejected_before_any_llm_request(
-    made: Curated, arguments: tuple[str, ...], said: str
+    curated_run: Curated, arguments: tuple[str, ...], said: str
 ) -> None:
-    refused = Program(made.program.home).run(*arguments)
+    refused = Program(curated_run.program.home).run(*arguments)
     assert refused.code == 2
     assert said in refused.err

@@ -7,8 +7,8 @@ from importlib.metadata import version
 import pytest
 
 from simulator.outside.process import OutsideWorld
-from tests.contract.mail_server import mail_post
-from tests.e2e.program import Ended, Program, addresses, simulator
+from tests.contract.mail_server import run_mail_server
+from tests.e2e.program import Ended, Program, build_source_settings, run_simulator
 
 SERVICES = (
     "Semantic Scholar",
@@ -25,7 +25,7 @@ SERVICES = (
 # Whatever else the session needs is evaluated meanwhile.
 
 
-def _findings(ended: Ended) -> dict[str, tuple[str, str]]:
+def _parse_findings(ended: Ended) -> dict[str, tuple[str, str]]:
     """State and words of each finding."""
     found = {}
     for line in ended.out.splitlines():
@@ -50,20 +50,20 @@ def _findings(ended: Ended) -> dict[str, tuple[str, str]]:
 
 
 @pytest.fixture
-def nothing(program: Program) -> Program:
+def unconfigured_program(program: Program) -> Program:
     """Return the program without any settings, not even a corpus."""
     return Program(program.home)
 
 
-def test_unconfigured_machine_passes_and_missing_services_are_listed(nothing: Program) -> None:
-    ended = nothing.run("doctor")
-    found = _findings(ended)
+def test_unconfigured_machine_passes_and_missing_services_are_listed(unconfigured_program: Program) -> None:
+    ended = unconfigured_program.run("doctor")
+    found = _parse_findings(ended)
     assert ended.code == 0
-    assert found["data directory"] == ("ok", f"{nothing.home} (ASSAYER_HOME).")
+    assert found["data directory"] == ("ok", f"{unconfigured_program.home} (ASSAYER_HOME).")
     assert found["database"][0] == "ok"
     assert "PostgreSQL" in found["database"][1]
     assert found["corpus"][0] == "absent"
-    assert found["corpus"][1].startswith(f"There is no corpus in {nothing.home / 'corpus'}. Build one: ")
+    assert found["corpus"][1].startswith(f"There is no corpus in {unconfigured_program.home / 'corpus'}. Build one: ")
     assert found["language model"][0] == "absent"
     assert "ASSAYER_LLM__MODEL" in found["language model"][1]
     assert found["mail"] == (
@@ -75,9 +75,9 @@ def test_unconfigured_machine_passes_and_missing_services_are_listed(nothing: Pr
 
 
 def test_working_llm_endpoint_is_reported_with_its_model(program: Program) -> None:
-    with simulator(latency_mean=0) as simulated:
-        ended = program.asking(simulated).run("doctor")
-        found = _findings(ended)
+    with run_simulator(latency_mean=0) as simulated:
+        ended = program.with_simulator(simulated).run("doctor")
+        found = _parse_findings(ended)
     assert ended.code == 0
     assert found["FAISS"] == ("ok", f"faiss-cpu {version('faiss-cpu')}, searches on the CPU.")
     assert found["language model"] == ("ok", f"simulated at {simulated.base_url} answers.")
@@ -92,13 +92,13 @@ def test_working_llm_endpoint_is_reported_with_its_model(program: Program) -> No
 
 
 def test_all_broken_services_are_reported_together(program: Program) -> None:
-    with simulator(latency_mean=0, api_key="sk-right") as simulated:
+    with run_simulator(latency_mean=0, api_key="sk-right") as simulated:
         ended = (
-            program.asking(simulated)
-            .having(EMBEDDER__MODEL="another", GROBID__URLS="http://127.0.0.1:9", CORPUS__DEVICE="cuda")
+            program.with_simulator(simulated)
+            .with_settings(EMBEDDER__MODEL="another", GROBID__URLS="http://127.0.0.1:9", CORPUS__DEVICE="cuda")
             .run("doctor")
         )
-        found = _findings(ended)
+        found = _parse_findings(ended)
     assert ended.code == 1
     assert found["database"][0] == "ok"
     assert found["corpus"][0] == "broken"
@@ -117,8 +117,8 @@ def test_all_broken_services_are_reported_together(program: Program) -> None:
 def test_external_services_are_checked_through_their_clients(program: Program) -> None:
     with OutsideWorld() as world:
         world.configure("crossref", down=True)
-        ended = program.having(**addresses(world)).run("doctor")
-        found = _findings(ended)
+        ended = program.with_settings(**build_source_settings(world)).run("doctor")
+        found = _parse_findings(ended)
         asked = {
             name: world.read_stats(name).requests for name in ("semantic_scholar", "arxiv", "openalex", "unpaywall")
         }
@@ -132,7 +132,7 @@ def test_external_services_are_checked_through_their_clients(program: Program) -
 
 
 async def test_mail_server_is_checked_without_sending_mail(program: Program) -> None:
-    async with mail_post() as post:
+    async with run_mail_server() as post:
         told = {
             "MAIL__HOST": "127.0.0.1",
             "MAIL__PORT": post.port,
@@ -140,29 +140,29 @@ async def test_mail_server_is_checked_without_sending_mail(program: Program) -> 
             "MAIL__SENDER": "assayer@example.org",
             "ACCESS__URL": "https://assayer.example.org",
         }
-        ended = await asyncio.to_thread(program.having(**told).run, "doctor")
-        broken = await asyncio.to_thread(program.having(**told | {"MAIL__TLS": "starttls"}).run, "doctor")
-        unfit = await asyncio.to_thread(program.having(**told | {"MAIL__SENDER": "nobody"}).run, "doctor")
+        ended = await asyncio.to_thread(program.with_settings(**told).run, "doctor")
+        broken = await asyncio.to_thread(program.with_settings(**told | {"MAIL__TLS": "starttls"}).run, "doctor")
+        unfit = await asyncio.to_thread(program.with_settings(**told | {"MAIL__SENDER": "nobody"}).run, "doctor")
     address = f"127.0.0.1:{post.port}"
     words = f"{address} responds, not encrypted. Emails are sent from assayer@example.org."
-    assert _findings(ended)["mail"] == ("ok", words)
-    assert _findings(broken)["mail"][0] == "broken"
-    assert "ASSAYER_MAIL__HOST, ASSAYER_MAIL__PORT and ASSAYER_MAIL__TLS" in _findings(broken)["mail"][1]
+    assert _parse_findings(ended)["mail"] == ("ok", words)
+    assert _parse_findings(broken)["mail"][0] == "broken"
+    assert "ASSAYER_MAIL__HOST, ASSAYER_MAIL__PORT and ASSAYER_MAIL__TLS" in _parse_findings(broken)["mail"][1]
     assert broken.code == 1
-    assert "ASSAYER_MAIL__SENDER is not a valid email address: 'nobody'" in _findings(unfit)["mail"][1]
+    assert "ASSAYER_MAIL__SENDER is not a valid email address: 'nobody'" in _parse_findings(unfit)["mail"][1]
     assert not post.letters
 
 
 def test_service_with_incomplete_settings_is_absent_and_names_missing_setting(program: Program) -> None:
-    found = _findings(program.having(UNPAYWALL__BASE_URL="http://127.0.0.1:9").run("doctor"))
+    found = _parse_findings(program.with_settings(UNPAYWALL__BASE_URL="http://127.0.0.1:9").run("doctor"))
     assert found["Unpaywall"] == ("absent", "http://127.0.0.1:9 is not used without ASSAYER_UNPAYWALL__EMAIL.")
 
 
 def test_unusable_home_directory_is_reported_with_remedy(program: Program) -> None:
     blocked = program.home / "blocked"
     blocked.write_text("a file where a folder should be")
-    ended = program.having(HOME=blocked).run("doctor")
-    found = _findings(ended)
+    ended = program.with_settings(HOME=blocked).run("doctor")
+    found = _parse_findings(ended)
     assert ended.code == 1
     assert found["database"][0] == "broken"
     assert "Set ASSAYER_HOME to a writable directory." in found["database"][1]

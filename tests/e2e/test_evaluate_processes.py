@@ -9,7 +9,7 @@ import psutil
 import pytest
 
 from simulator.process import Simulator
-from tests.e2e.program import IDEAS, Homes, Program, compared, reports, simulator
+from tests.e2e.program import IDEAS, Homes, Program, read_comparable_reports, read_reports, run_simulator
 from tests.fork_server import Piped
 from tests.polling import LONGEST_SECONDS, wait_until
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow
 NAMES = ["coral-acoustics", "pairwise-idea-ranking", "quote-then-abstain"]
 
 
-def evaluators(process: Piped) -> list[psutil.Process]:
+def list_evaluator_processes(process: Piped) -> list[psutil.Process]:
     try:
         found = psutil.Process(process.pid).children()
         return [item for item in found if any("spawn_main" in word for word in item.cmdline())]
@@ -26,71 +26,73 @@ def evaluators(process: Piped) -> list[psutil.Process]:
         return []
 
 
-def ended(process: Piped) -> tuple[int, str]:
+def wait_for_end(process: Piped) -> tuple[int, str]:
     with process:
         _, err = process.communicate(timeout=LONGEST_SECONDS)
     return process.wait(), err
 
 
-def in_two(program: Program) -> Program:
-    return program.having(EVALUATION__PROCESSES=2)
+def use_two_processes(program: Program) -> Program:
+    return program.with_settings(EVALUATION__PROCESSES=2)
 
 
 @contextmanager
-def under_way(program: Program, answered: int, latency: float = 0.5) -> Iterator[tuple[Piped, Simulator]]:
+def run_until_answered(program: Program, answered: int, latency: float = 0.5) -> Iterator[tuple[Piped, Simulator]]:
     """An evaluation in two processes that has more than so many answers."""
-    with simulator(latency_mean=latency) as simulated:
-        process = in_two(program.asking(simulated)).start("evaluate", IDEAS, "--format", "json")
+    with run_simulator(latency_mean=latency) as simulated:
+        process = use_two_processes(program.with_simulator(simulated)).start("evaluate", IDEAS, "--format", "json")
         wait_until(lambda: simulated.read_stats().answered > answered)
         yield process, simulated
 
 
 def test_two_processes_write_the_same_reports_as_a_single_process(homes: Homes) -> None:
-    program = homes.fresh("processes")
-    with simulator(latency_mean=0.02) as simulated:
-        asking = program.asking(simulated)
-        second = in_two(asking).run("evaluate", IDEAS, "--format", "json", "--out", "two")
+    program = homes.create_home("processes")
+    with run_simulator(latency_mean=0.02) as simulated:
+        asking = program.with_simulator(simulated)
+        second = use_two_processes(asking).run("evaluate", IDEAS, "--format", "json", "--out", "two")
         paid = simulated.read_stats().answered
         first = asking.run("evaluate", IDEAS, "--format", "json", "--out", "one")
         assert simulated.read_stats().answered == paid
     assert [(item.code, item.err) for item in (first, second)] == [(0, "")] * 2
     assert first.out.replace("one/", "two/") == second.out
-    assert compared(program.home / "two") == compared(program.home / "one")
-    assert sorted(reports(program.home / "two")) == NAMES
+    assert read_comparable_reports(program.home / "two") == read_comparable_reports(program.home / "one")
+    assert sorted(read_reports(program.home / "two")) == NAMES
 
 
 def test_reports_survive_a_killed_worker_and_few_requests_are_repeated(homes: Homes) -> None:
-    program = homes.fresh("processes-killed")
-    with under_way(program, 10, latency=0.2) as (process, simulated):
-        first, other = evaluators(process)
+    program = homes.create_home("processes-killed")
+    with run_until_answered(program, 10, latency=0.2) as (process, simulated):
+        first, other = list_evaluator_processes(process)
         first.kill()
-        code, err = ended(process)
+        code, err = wait_for_end(process)
         assert (code, err) == (0, "")
-        assert sorted(reports(program.out)) == NAMES
+        assert sorted(read_reports(program.out)) == NAMES
         assert not other.is_running()
         answered = simulated.read_stats().answered
-        kept = program.rows("SELECT count(*) FROM answers")[0][0]
+        kept = program.fetch_rows("SELECT count(*) FROM answers")[0][0]
     assert answered - kept <= 40  # what was on its way when it was killed
 
 
 def test_second_worker_crash_fails_run_with_instructions(homes: Homes) -> None:
-    with under_way(homes.fresh("processes-killed-all"), 5) as (process, _):
-        first = evaluators(process)
+    with run_until_answered(homes.create_home("processes-killed-all"), 5) as (process, _):
+        first = list_evaluator_processes(process)
         first[0].kill()
-        wait_until(lambda: len([evaluator for evaluator in evaluators(process) if evaluator not in first]) == 2)
-        evaluators(process)[0].kill()
-        code, err = ended(process)
+        wait_until(
+            lambda: len([evaluator for evaluator in list_evaluator_processes(process) if evaluator not in first]) == 2
+        )
+        list_evaluator_processes(process)[0].kill()
+        code, err = wait_for_end(process)
     assert code == 2
     assert len(err.splitlines()) == len(NAMES)
     assert all("ended unexpectedly" in line and "Run the same command again" in line for line in err.splitlines())
 
 
 def test_ctrl_c_stops_all_workers(homes: Homes) -> None:
-    with under_way(homes.fresh("processes-interrupted"), 5) as (process, _):
-        started = evaluators(process)
+    with run_until_answered(homes.create_home("processes-interrupted"), 5) as (process, _):
+        started = list_evaluator_processes(process)
         for pid in (*(item.pid for item in started), process.pid):  # as a terminal does
             os.kill(pid, signal.SIGINT)
-        code, err = ended(process)
+        code, err = wait_for_end(process)
     assert len(started) == 2
     assert code == 130
     assert "run the same command to continue" in err
@@ -98,18 +100,18 @@ def test_ctrl_c_stops_all_workers(homes: Homes) -> None:
 
 
 def test_workers_stop_when_parent_is_killed(homes: Homes) -> None:
-    with under_way(homes.fresh("processes-orphaned"), 5) as (process, _):
-        started = evaluators(process)
+    with run_until_answered(homes.create_home("processes-orphaned"), 5) as (process, _):
+        started = list_evaluator_processes(process)
         process.kill()
-        ended(process)
+        wait_for_end(process)
         assert len(started) == 2
         wait_until(lambda: not any(item.is_running() for item in started))
 
 
 def test_rejected_api_key_stops_run_before_first_evaluation(homes: Homes) -> None:
-    program = homes.fresh("processes-refused")
-    with simulator(api_key="another") as simulated:
-        refused = in_two(program.asking(simulated)).run("evaluate", IDEAS)
+    program = homes.create_home("processes-refused")
+    with run_simulator(api_key="another") as simulated:
+        refused = use_two_processes(program.with_simulator(simulated)).run("evaluate", IDEAS)
     assert refused.code == 2
     assert len(refused.err.splitlines()) == 1
     assert "API_KEY" in refused.err
@@ -117,7 +119,9 @@ def test_rejected_api_key_stops_run_before_first_evaluation(homes: Homes) -> Non
 
 
 def test_metrics_with_several_processes_are_rejected_with_explanation(homes: Homes) -> None:
-    refused = in_two(homes.fresh("processes-metrics").having(METRICS__PORT=0)).run("evaluate", IDEAS)
+    refused = use_two_processes(homes.create_home("processes-metrics").with_settings(METRICS__PORT=0)).run(
+        "evaluate", IDEAS
+    )
     assert (refused.code, refused.out) == (2, "")
     assert "ASSAYER_EVALUATION__PROCESSES=1" in refused.err
     assert len(refused.err.splitlines()) == 1

@@ -4,16 +4,16 @@ import json
 
 import pytest
 
-from tests.e2e.program import Homes, reports
+from tests.e2e.program import Homes, read_reports
 
 
 @pytest.mark.slow  # embeds all papers
 def test_example_writes_a_report_with_literature_and_leaves_the_own_corpus_alone(homes: Homes) -> None:
-    program = homes.bare("example").having(EMBEDDER__MAX_TOKENS=32)
+    program = homes.create_bare_home("example").with_settings(EMBEDDER__MAX_TOKENS=32)
     ended = program.run("example")
     assert ended.code == 0, ended.err
     assert "Built: 84 papers" in ended.out
-    (report,) = reports(program.home / "example" / "report").values()
+    (report,) = read_reports(program.home / "example" / "report").values()
     assert (report["coverage"]["corpus_fit"]["level"], len(report["references"]) > 5) == ("good", True)
     assert [notice["kind"] for notice in report["notices"]][:2] == ["example", "no_llm"]
     assert not (program.home / "corpus").exists()

@@ -8,7 +8,7 @@ from assayer.claim_support.checking import CLAIMS_PER_CALL
 from assayer.errors import AnswerRefused, LlmUnavailable, MalformedAnswer
 from simulator.counters import Stats
 from tests.e2e.evaluations import Evaluated
-from tests.e2e.program import Report, reports, violations
+from tests.e2e.program import Report, find_violations, read_reports
 
 LOST = {AnswerRefused.reason, LlmUnavailable.reason, MalformedAnswer.reason}
 DROPPED = {
@@ -49,15 +49,15 @@ CLASSES = {
 
 
 @pytest.fixture(scope="module")
-def found(faulty: Evaluated) -> dict[str, Report]:
-    return reports(faulty.program.out)
+def faulty_reports(faulty_run: Evaluated) -> dict[str, Report]:
+    return read_reports(faulty_run.program.out)
 
 
-def _injected(stats: Stats) -> Counter[str]:
+def _count_injected_faults(stats: Stats) -> Counter[str]:
     return Counter({kind: count for kind, count in stats.injected.items() if kind not in HARMLESS})
 
 
-def _met(found: dict[str, Report]) -> Counter[str]:
+def _count_recorded_faults(found: dict[str, Report]) -> Counter[str]:
     met: Counter[str] = Counter()
     for report in found.values():
         for fault in report["coverage"]["faults"]:
@@ -65,14 +65,14 @@ def _met(found: dict[str, Report]) -> Counter[str]:
     return met
 
 
-def _by_class(kinds: Counter[str]) -> Counter[str]:
+def _count_by_class(kinds: Counter[str]) -> Counter[str]:
     classes: Counter[str] = Counter()
     for kind, count in kinds.items():
         classes[CLASSES.get(kind, kind)] += count
     return classes
 
 
-def _dropped(report: Report) -> Counter[str]:
+def _count_dropped_items(report: Report) -> Counter[str]:
     """Return the number of items lost because of the model, by kind."""
     dropped: Counter[str] = Counter()
     for item in report["coverage"]["dropped"]:
@@ -81,55 +81,65 @@ def _dropped(report: Report) -> Counter[str]:
     return dropped
 
 
-def test_every_idea_gets_a_report_that_passes_every_check(faulty: Evaluated) -> None:
-    assert (faulty.ended.code, faulty.ended.err) == (0, "")
-    assert violations(faulty.program.out, expected=2) == ""
+def test_every_idea_gets_a_report_that_passes_every_check(faulty_run: Evaluated) -> None:
+    assert (faulty_run.ended.code, faulty_run.ended.err) == (0, "")
+    assert find_violations(faulty_run.program.out, expected=2) == ""
 
 
-def test_every_injected_fault_is_in_a_coverage_box(faulty: Evaluated, found: dict[str, Report]) -> None:
-    assert faulty.stats.cut_by_max_tokens == 0
-    injected, met = _injected(faulty.stats), _met(found)
+def test_every_injected_fault_is_in_a_coverage_box(faulty_run: Evaluated, faulty_reports: dict[str, Report]) -> None:
+    assert faulty_run.stats.cut_by_max_tokens == 0
+    injected, met = _count_injected_faults(faulty_run.stats), _count_recorded_faults(faulty_reports)
     assert len(injected) >= 8
-    assert injected.total() >= 0.15 * faulty.stats.answered
+    assert injected.total() >= 0.15 * faulty_run.stats.answered
     assert met.total() == injected.total()
-    assert _by_class(met) == _by_class(injected)
+    assert _count_by_class(met) == _count_by_class(injected)
 
 
-def test_every_failed_llm_request_is_listed_as_dropped(faulty: Evaluated, found: dict[str, Report]) -> None:
-    rows = faulty.program.rows("SELECT run_id, task FROM ledger WHERE outcome = 'failed'")
+def test_every_failed_llm_request_is_listed_as_dropped(
+    faulty_run: Evaluated, faulty_reports: dict[str, Report]
+) -> None:
+    rows = faulty_run.program.fetch_rows("SELECT run_id, task FROM ledger WHERE outcome = 'failed'")
     assert rows, "No call was lost for good: choose another seed."
-    for report in found.values():
+    for report in faulty_reports.values():
         lost = Counter(DROPPED[row["task"]] for row in rows if row["run_id"] == report["evaluation_id"])
-        dropped = _dropped(report)
+        dropped = _count_dropped_items(report)
         assert dropped.keys() == lost.keys()
         assert all(calls <= dropped[what] <= calls * LARGEST_BATCH for what, calls in lost.items())
 
 
-def test_llm_calls_in_coverage_match_answered_requests_in_ledger(faulty: Evaluated, found: dict[str, Report]) -> None:
-    rows = faulty.program.rows("SELECT run_id, count(*) AS calls FROM ledger WHERE outcome = 'answered' GROUP BY 1")
+def test_llm_calls_in_coverage_match_answered_requests_in_ledger(
+    faulty_run: Evaluated, faulty_reports: dict[str, Report]
+) -> None:
+    rows = faulty_run.program.fetch_rows(
+        "SELECT run_id, count(*) AS calls FROM ledger WHERE outcome = 'answered' GROUP BY 1"
+    )
     assert {row["run_id"]: row["calls"] for row in rows} == {
-        report["evaluation_id"]: report["coverage"]["llm_requests"] for report in found.values()
+        report["evaluation_id"]: report["coverage"]["llm_requests"] for report in faulty_reports.values()
     }
 
 
-def test_ledger_counts_every_billed_token_including_unusable_answers(faulty: Evaluated) -> None:
+def test_ledger_counts_every_billed_token_including_unusable_answers(faulty_run: Evaluated) -> None:
     """Where a connection broke before the endpoint told what it had read, the prompt is charged for: at most as much
     beyond the simulator's own count as the calls concerned hold."""
-    (row,) = faulty.program.rows("SELECT sum(prompt_tokens) AS read, sum(completion_tokens) AS written FROM ledger")
-    (broken,) = faulty.program.rows(
+    (row,) = faulty_run.program.fetch_rows(
+        "SELECT sum(prompt_tokens) AS read, sum(completion_tokens) AS written FROM ledger"
+    )
+    (broken,) = faulty_run.program.fetch_rows(
         """SELECT coalesce(sum(prompt_tokens), 0) AS read FROM ledger WHERE faults @> '[{"kind": "connection"}]'"""
     )
-    untold = row["read"] - faulty.stats.prompt_tokens
-    assert row["written"] == faulty.stats.completion_tokens
-    assert (untold > 0) == (faulty.stats.injected.get("dropped", 0) > 0)
+    untold = row["read"] - faulty_run.stats.prompt_tokens
+    assert row["written"] == faulty_run.stats.completion_tokens
+    assert (untold > 0) == (faulty_run.stats.injected.get("dropped", 0) > 0)
     assert 0 <= untold < max(1, broken["read"])
 
 
-def test_recovered_faults_match_answered_requests_in_ledger(faulty: Evaluated, found: dict[str, Report]) -> None:
-    rows = faulty.program.rows(
+def test_recovered_faults_match_answered_requests_in_ledger(
+    faulty_run: Evaluated, faulty_reports: dict[str, Report]
+) -> None:
+    rows = faulty_run.program.fetch_rows(
         "SELECT run_id, sum(jsonb_array_length(faults)) AS faults FROM ledger WHERE outcome = 'answered' GROUP BY 1"
     )
     assert {row["run_id"]: row["faults"] for row in rows} == {
         report["evaluation_id"]: sum(fault["recovered"] for fault in report["coverage"]["faults"])
-        for report in found.values()
+        for report in faulty_reports.values()
     }

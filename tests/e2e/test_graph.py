@@ -15,7 +15,7 @@ _EACH = 15
 IDEA = IDEAS / "quote-then-abstain.md"
 
 
-def _labelled() -> list[dict[str, Any]]:
+def _build_labelled_ideas() -> list[dict[str, Any]]:
     """Return short labelled ideas, because the processes take the time here."""
     texts = {
         "Reject": "We collect {n} citations of old reviews by hand. No quotation is checked against its source.",
@@ -29,10 +29,10 @@ def _labelled() -> list[dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def graph(homes: Homes) -> Program:
+def graph_home(homes: Homes) -> Program:
     """Home with a graph and its calibration."""
-    program = homes.bare("graph")
-    _write(program, "labelled.jsonl", _labelled())
+    program = homes.create_bare_home("graph")
+    _write(program, "labelled.jsonl", _build_labelled_ideas())
     built = program.run("graph", "build", "labelled.jsonl", "--classes", "Reject,Poster")
     assert built.code == 0, built.err
     assert f"{2 * _EACH} ideas added" in built.out
@@ -48,10 +48,10 @@ def _write(program: Program, name: str, records: list[dict[str, Any]]) -> Path:
     return path
 
 
-def test_an_idea_is_evaluated_without_a_language_model_and_without_a_corpus(graph: Program) -> None:
-    ended = graph.run("evaluate", IDEA, "--method", "grapheval", "--cutoff", "2018-01-01")
+def test_an_idea_is_evaluated_without_a_language_model_and_without_a_corpus(graph_home: Program) -> None:
+    ended = graph_home.run("evaluate", IDEA, "--method", "grapheval", "--cutoff", "2018-01-01")
     assert ended.code == 0, ended.err
-    report = json.loads((graph.out / f"{IDEA.stem}.json").read_text("utf-8"))
+    report = json.loads((graph_home.out / f"{IDEA.stem}.json").read_text("utf-8"))
     verdict = report["verdict"]
     assert report["method"] == "grapheval"
     assert verdict["graph"]["labelled"] == 2 * _EACH
@@ -60,45 +60,45 @@ def test_an_idea_is_evaluated_without_a_language_model_and_without_a_corpus(grap
     neighbours = [near for item in verdict["evidence"] for near in item["neighbours"]]
     assert {near["label"] for near in neighbours} <= {"Reject", "Poster"}
     assert len({near["text"] for near in neighbours}) > 3
-    html = (graph.out / f"{IDEA.stem}.html").read_text("utf-8")
-    text = (graph.out / f"{IDEA.stem}.md").read_text("utf-8")
+    html = (graph_home.out / f"{IDEA.stem}.html").read_text("utf-8")
+    text = (graph_home.out / f"{IDEA.stem}.md").read_text("utf-8")
     assert 'class="tie' in html
     assert "## Comparison with labelled ideas" in text
     assert verdict["evidence"][0]["neighbours"][0]["label"] in text
 
 
-def test_known_id_with_different_text_is_rejected(graph: Program) -> None:
-    first = json.loads((graph.home / "labelled.jsonl").read_text("utf-8").splitlines()[0])
+def test_known_id_with_different_text_is_rejected(graph_home: Program) -> None:
+    first = json.loads((graph_home.home / "labelled.jsonl").read_text("utf-8").splitlines()[0])
     changed = {"id": first["id"], "title": "Other", "text": "A wholly other text stands here now."}
-    path = _write(graph, "changed.jsonl", [changed])
-    ended = graph.run("graph", "add", path)
+    path = _write(graph_home, "changed.jsonl", [changed])
+    ended = graph_home.run("graph", "add", path)
     assert ended.code == 2
     assert ended.out == ""
     assert "Traceback" not in ended.err
     assert "have the same id" in ended.err
 
 
-def test_documents_in_json_hold_what_the_sentences_say(graph: Program) -> None:
-    built = json.loads(graph.run("graph", "build", "labelled.jsonl", "--graph", "second", "--json").out)
+def test_documents_in_json_hold_what_the_sentences_say(graph_home: Program) -> None:
+    built = json.loads(graph_home.run("graph", "build", "labelled.jsonl", "--graph", "second", "--json").out)
     assert (built["graph"], built["outcomes"], built["ideas"]) == ("second", ["Poster", "Reject"], 2 * _EACH)
-    added = json.loads(graph.run("graph", "add", "labelled.jsonl", "--graph", "second", "--json").out)
+    added = json.loads(graph_home.run("graph", "add", "labelled.jsonl", "--graph", "second", "--json").out)
     assert (added["ideas"], added["known"]) == (0, 2 * _EACH)
-    trained = json.loads(graph.run("graph", "train", "--folds", 2, "--graph", "second", "--json").out)
+    trained = json.loads(graph_home.run("graph", "train", "--folds", 2, "--graph", "second", "--json").out)
     assert trained["ideas"] == 2 * _EACH
     assert trained["scorer"]["brier"].keys() == trained["auroc"].keys() == {"value", "low", "high"}
 
 
-def test_a_copy_is_found_in_its_batch_and_in_the_graph(graph: Program) -> None:
-    folder = graph.home / "batch"
+def test_a_copy_is_found_in_its_batch_and_in_the_graph(graph_home: Program) -> None:
+    folder = graph_home.home / "batch"
     folder.mkdir(exist_ok=True)
-    first = json.loads((graph.home / "labelled.jsonl").read_text("utf-8").splitlines()[0])
+    first = json.loads((graph_home.home / "labelled.jsonl").read_text("utf-8").splitlines()[0])
     copied = first["text"] + " The plan takes two years of work by three surveyors of a town."
     (folder / "copied.txt").write_text(copied, "utf-8")
     (folder / "copied_again.txt").write_text("Our plan.\n\n" + copied, "utf-8")
     (folder / "own.md").write_text(IDEA.read_text("utf-8"), "utf-8")
-    ended = graph.run("graph", "check", folder, "--out", "found.json")
+    ended = graph_home.run("graph", "check", folder, "--out", "found.json")
     assert ended.code == 0, ended.err
-    found = json.loads((graph.home / "found.json").read_text("utf-8"))
+    found = json.loads((graph_home.home / "found.json").read_text("utf-8"))
     batch = {Path(item["idea"]).name for item in found["Within the batch"]}
     against = {Path(item["idea"]).name: item["closest"] for item in found["Against graph default"]}
     assert batch == {"copied.txt", "copied_again.txt"}

@@ -7,14 +7,14 @@ import jsonschema
 import pytest
 
 from tests.e2e.evaluations import TWO_IDEAS, Boarded
-from tests.e2e.program import ROOT, Program, Report, compared, reports, violations
+from tests.e2e.program import ROOT, Program, Report, find_violations, read_comparable_reports, read_reports
 
 DIMENSIONS = ["clarity", "novelty", "feasibility", "validity", "significance"]
 
 
-def _without_cache_hits(folder: Path) -> dict[str, Report]:
+def _read_reports_without_cache_hits(folder: Path) -> dict[str, Report]:
     """All that two runs share when the second finds the answers of remote sources in the cache."""
-    found = compared(folder)
+    found = read_comparable_reports(folder)
     for report in found.values():
         for use in report["coverage"]["sources"]:
             del use["cached"]
@@ -22,18 +22,18 @@ def _without_cache_hits(folder: Path) -> dict[str, Report]:
 
 
 @pytest.fixture
-def report(boarded: Boarded) -> Report:
-    (found,) = reports(boarded.program.out).values()
+def report(boarded_runs: Boarded) -> Report:
+    (found,) = read_reports(boarded_runs.program.out).values()
     return found
 
 
 @pytest.mark.slow
-def test_an_idea_gets_a_report_in_every_format_that_passes_every_check(boarded: Boarded, report: Report) -> None:
-    assert (boarded.first.code, boarded.first.err) == (0, "")
-    assert len(list(boarded.program.out.iterdir())) == 3
+def test_an_idea_gets_a_report_in_every_format_that_passes_every_check(boarded_runs: Boarded, report: Report) -> None:
+    assert (boarded_runs.first.code, boarded_runs.first.err) == (0, "")
+    assert len(list(boarded_runs.program.out.iterdir())) == 3
     schema = json.loads((ROOT / "docs" / "report.schema.json").read_text("utf-8"))
     jsonschema.Draft202012Validator(schema).validate(report)
-    assert violations(boarded.program.out, expected=1) == ""
+    assert find_violations(boarded_runs.program.out, expected=1) == ""
 
 
 @pytest.mark.slow
@@ -61,30 +61,33 @@ def test_papers_after_cutoff_appear_only_in_advice(report: Report) -> None:
 
 
 @pytest.mark.slow
-def test_every_answer_that_was_paid_is_accounted_for_once(boarded: Boarded, report: Report) -> None:
-    assert boarded.stats.repeated_answers == 0
+def test_every_answer_that_was_paid_is_accounted_for_once(boarded_runs: Boarded, report: Report) -> None:
+    assert boarded_runs.stats.repeated_answers == 0
     # What a seat is shown depends on what was found in time, and so whether the simulated answer passes its checks.
     asked_again = sum(fault["occurrences"] for fault in report["coverage"]["faults"])
     assert (
         report["coverage"]["llm_requests"]
         == report["usage"]["llm_requests_paid"]
-        == boarded.stats.answered - asked_again
+        == boarded_runs.stats.answered - asked_again
     )
-    assert report["provenance"]["prompt_tokens"] == boarded.stats.prompt_tokens
+    assert report["provenance"]["prompt_tokens"] == boarded_runs.stats.prompt_tokens
 
 
 @pytest.mark.slow
-def test_second_run_uses_cache_and_gives_same_report(boarded: Boarded) -> None:
-    assert boarded.again.code == 0
-    assert boarded.stats_again.answered == boarded.stats.answered
-    again, first = (_without_cache_hits(folder) for folder in (boarded.program.home / "again", boarded.program.out))
+def test_second_run_uses_cache_and_gives_same_report(boarded_runs: Boarded) -> None:
+    assert boarded_runs.again.code == 0
+    assert boarded_runs.stats_again.answered == boarded_runs.stats.answered
+    again, first = (
+        _read_reports_without_cache_hits(folder)
+        for folder in (boarded_runs.program.home / "again", boarded_runs.program.out)
+    )
     assert again == first
 
 
 @pytest.mark.slow
-def test_second_run_does_not_query_external_sources(boarded: Boarded) -> None:
-    assert all(boarded.outside.values())
-    assert boarded.outside_again == boarded.outside
+def test_second_run_does_not_query_external_sources(boarded_runs: Boarded) -> None:
+    assert all(boarded_runs.outside.values())
+    assert boarded_runs.outside_again == boarded_runs.outside
 
 
 def test_innoeval_without_language_model_is_rejected(program: Program) -> None:
@@ -98,7 +101,7 @@ def test_innoeval_without_language_model_is_rejected(program: Program) -> None:
 
 def test_invalid_calibration_is_rejected_before_evaluation_starts(program: Program) -> None:
     (program.home / "board.json").write_text("{}", "utf-8")
-    asking = program.having(LLM__BASE_URL="http://127.0.0.1:9/v1", LLM__MODEL="nobody")
+    asking = program.with_settings(LLM__BASE_URL="http://127.0.0.1:9/v1", LLM__MODEL="nobody")
     ended = asking.run("evaluate", TWO_IDEAS[0], "--method", "innoeval", "--calibration", "board.json")
     assert (ended.code, ended.out) == (2, "")
     assert "board.json is not a valid decision calibration: name: Field required" in ended.err

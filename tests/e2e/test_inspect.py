@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.program import IDEAS, Homes, simulator
+from tests.e2e.program import IDEAS, Homes, run_simulator
 
 inspect_ai = pytest.importorskip(
     "inspect_ai", reason="needs inspect-ai: 20 more packages, 98 MB, in every clone; run before changes in its area"
@@ -18,10 +18,10 @@ PLANS = [(IDEAS / "quote-then-abstain.md").read_text("utf-8"), (IDEAS / "coral-a
 @pytest.fixture(scope="module")
 def home(homes: Homes) -> Iterator[Path]:
     """Working directory with a corpus and an endpoint."""
-    program = homes.fresh("inspect")
-    with simulator(latency_mean=0) as simulated, pytest.MonkeyPatch.context() as patch:
+    program = homes.create_home("inspect")
+    with run_simulator(latency_mean=0) as simulated, pytest.MonkeyPatch.context() as patch:
         patch.chdir(program.home)
-        for name, value in {**program.asking(simulated).settings, "ASSAYER_HOME": str(program.home)}.items():
+        for name, value in {**program.with_simulator(simulated).settings, "ASSAYER_HOME": str(program.home)}.items():
             patch.setenv(name, value)
         yield program.home
 
@@ -57,7 +57,7 @@ def test_scorer_reviews_a_plan_written_in_the_task_and_leaves_it_unscored_withou
     from assayer.inspect_tasks import report_total
 
     @solver  # type: ignore[untyped-decorator]
-    def written() -> object:  # instead of the mock model's answer, whose tokens Inspect counts with downloaded files
+    def write_plan() -> object:  # instead of the mock model's answer, whose tokens Inspect counts with downloaded files
         async def solve(state: object, generate: object) -> object:
             state.output = ModelOutput.from_content("mockllm/model", PLANS[0])  # type: ignore[attr-defined]
             return state
@@ -65,7 +65,7 @@ def test_scorer_reviews_a_plan_written_in_the_task_and_leaves_it_unscored_withou
         return solve
 
     samples = [Sample("Write a plan.", target="accept")]
-    log = _run(inspect_ai.Task(dataset=samples, solver=written(), scorer=report_total(method="check")), home)
+    log = _run(inspect_ai.Task(dataset=samples, solver=write_plan(), scorer=report_total(method="check")), home)
     (score,) = log.samples[0].scores.values()  # type: ignore[attr-defined]
     assert score.reason == "no_total"
     assert "no language model judged the idea" in score.explanation

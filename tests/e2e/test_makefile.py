@@ -10,7 +10,7 @@ import pytest
 
 from index import Manifest, VersionStore, read_manifest
 from tests.corpus_papers import RECORDS, write_jsonl
-from tests.e2e.program import CORPUS, ROOT, Homes, Program, reports, run_process
+from tests.e2e.program import CORPUS, ROOT, Homes, Program, read_reports, run_process
 
 pytestmark = pytest.mark.slow
 
@@ -35,29 +35,29 @@ def make_evaluate(clone: Path) -> str:
     return ended.out
 
 
-def manifest(corpus: Path) -> Manifest:
+def read_corpus_manifest(corpus: Path) -> Manifest:
     return read_manifest(VersionStore(corpus).current_path())
 
 
-def sources(corpus: Path) -> list[str]:
-    return [source.name for source in manifest(corpus).sources]
+def list_sources(corpus: Path) -> list[str]:
+    return [source.name for source in read_corpus_manifest(corpus).sources]
 
 
-def judged_by(out: Path) -> list[str]:
+def list_corpus_versions(out: Path) -> list[str]:
     """Version of the corpus of each report."""
-    return [report["provenance"]["corpus_version"] for report in reports(out).values()]
+    return [report["provenance"]["corpus_version"] for report in read_reports(out).values()]
 
 
 def test_evaluate_make_target_uses_example_corpus_and_keeps_an_existing_user_corpus(clone: Path) -> None:
     mine = clone / "home" / "corpus"
     make_evaluate(clone)
-    examples = manifest(mine).version
-    assert sources(mine) == [CORPUS.name]
-    assert judged_by(clone / "out") == [examples] * 3
+    examples = read_corpus_manifest(mine).version
+    assert list_sources(mine) == [CORPUS.name]
+    assert list_corpus_versions(clone / "out") == [examples] * 3
 
     source = write_jsonl(clone / "mine.jsonl", RECORDS)
     assert Program(clone / "home").run("corpus", "build", source).code == 0
     said = make_evaluate(clone)
-    assert sources(mine) == ["mine.jsonl"]
+    assert list_sources(mine) == ["mine.jsonl"]
     assert "Already built: 84 papers" in said
-    assert judged_by(clone / "out") == [examples] * 3
+    assert list_corpus_versions(clone / "out") == [examples] * 3

@@ -10,7 +10,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from tests.contract.api.mcp_clients import call_tool
-from tests.e2e.program import IDEAS, Homes, Program, simulator
+from tests.e2e.program import IDEAS, Homes, Program, run_simulator
 from tests.fork_server import PROGRAM
 
 IDEA = (IDEAS / "quote-then-abstain.md").read_text("utf-8")
@@ -18,13 +18,13 @@ OTHER = (IDEAS / "coral-acoustics.txt").read_text("utf-8")
 
 
 @pytest.fixture(scope="module")
-def asking(homes: Homes) -> Iterator[Program]:
-    with simulator(latency_mean=0) as simulated:
-        yield homes.fresh("mcp-local").asking(simulated)
+def program_with_simulator(homes: Homes) -> Iterator[Program]:
+    with run_simulator(latency_mean=0) as simulated:
+        yield homes.create_home("mcp-local").with_simulator(simulated)
 
 
 @asynccontextmanager
-async def _agent(program: Program, *options: str) -> AsyncIterator[Client]:
+async def _open_agent(program: Program, *options: str) -> AsyncIterator[Client]:
     own = {name: value for name, value in os.environ.items() if not name.startswith(("ASSAYER_", "OPENAI_"))}
     environment = {**own, "ASSAYER_HOME": str(program.home), **program.settings}
     server = StdioServerParameters(command=str(PROGRAM), args=["mcp", "--local", *options], env=environment)
@@ -32,8 +32,8 @@ async def _agent(program: Program, *options: str) -> AsyncIterator[Client]:
         yield client
 
 
-async def test_agent_evaluates_reads_searches_and_compares_without_a_service(asking: Program) -> None:
-    async with _agent(asking) as agent:
+async def test_agent_evaluates_reads_searches_and_compares_without_a_service(program_with_simulator: Program) -> None:
+    async with _open_agent(program_with_simulator) as agent:
         found = await call_tool(agent, "search_papers", query="quotes in literature reviews", limit=3)
         suggested = await call_tool(agent, "suggest_references", idea=IDEA, limit=3)
         compared = await call_tool(agent, "compare", first=IDEA, second=OTHER, wait_seconds=120)
@@ -46,21 +46,23 @@ async def test_agent_evaluates_reads_searches_and_compares_without_a_service(ask
     assert evaluated["state"] == "succeeded", evaluated["problem"]
     assert evaluated["summary"]["scores"]
     assert report["text"].startswith("# Quote, Verify in Context")
-    keys = await asyncio.to_thread(asking.rows, "SELECT tenant, scopes, revoked_at FROM api_keys ORDER BY created_at")
+    keys = await asyncio.to_thread(
+        program_with_simulator.fetch_rows, "SELECT tenant, scopes, revoked_at FROM api_keys ORDER BY created_at"
+    )
     assert [(key["tenant"], set(key["scopes"])) for key in keys] == [("mcp-local", {"read", "submit"})]
     assert all(key["revoked_at"] for key in keys)
 
 
 @pytest.mark.slow
 async def test_unfinished_evaluation_continues_at_the_next_start(homes: Homes) -> None:
-    program = homes.fresh("mcp-local-twice")
-    async with _agent(program) as agent:
+    program = homes.create_home("mcp-local-twice")
+    async with _open_agent(program) as agent:
         job = (await call_tool(agent, "evaluate", idea=IDEA, wait_seconds=0))["id"]
-    async with _agent(program) as agent:
+    async with _open_agent(program) as agent:
         ended = await call_tool(agent, "evaluation_status", id=job, wait_seconds=300)
         report = await call_tool(agent, "fetch_report", id=job)
     assert ended["state"] == "succeeded"
-    async with _agent(program) as agent:
+    async with _open_agent(program) as agent:
         assert await call_tool(agent, "fetch_report", id=job) == report
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from simulator.counters import Stats
 from tests.e2e.evaluations import TWO_IDEAS
-from tests.e2e.program import Homes, compared, reports, simulator
+from tests.e2e.program import Homes, read_comparable_reports, read_reports, run_simulator
 from tests.polling import wait_until
 
 pytestmark = pytest.mark.slow
@@ -32,11 +32,11 @@ class Resumed(NamedTuple):
 
 
 @pytest.fixture(scope="module", params=[*MOST_CALLS])
-def resumed(homes: Homes, request: pytest.FixtureRequest) -> Resumed:
-    program = homes.fresh(f"{request.param}-killed")
+def resumed_run(homes: Homes, request: pytest.FixtureRequest) -> Resumed:
+    program = homes.create_home(f"{request.param}-killed")
     command = ("evaluate", TWO_IDEAS[0], "--method", request.param, "--format", "json")
-    with simulator(latency_mean=0.4) as simulated:
-        asking = program.asking(simulated)
+    with run_simulator(latency_mean=0.4) as simulated:
+        asking = program.with_simulator(simulated)
         process = asking.start(*command)
         wait_until(lambda: simulated.read_stats().answered >= 3 and simulated.read_stats().in_flight > 0)
         in_flight = simulated.read_stats().in_flight
@@ -48,22 +48,26 @@ def resumed(homes: Homes, request: pytest.FixtureRequest) -> Resumed:
         ended = asking.run(*command)
         assert ended.code == 0, ended.err
         stats = simulated.read_stats()
-        first = compared(program.out)
-        (report,) = reports(program.out).values()
+        first = read_comparable_reports(program.out)
+        (report,) = read_reports(program.out).values()
         again = asking.run(*command, "--out", "again")
         assert again.code == 0, again.err
         assert simulated.read_stats().answered == stats.answered
-    assert compared(program.home / "again") == first
-    paid = program.rows("SELECT key FROM ledger WHERE outcome = 'answered' AND NOT cached")
+    assert read_comparable_reports(program.home / "again") == first
+    paid = program.fetch_rows("SELECT key FROM ledger WHERE outcome = 'answered' AND NOT cached")
     return Resumed(request.param, in_flight, killed, stats, report, paid)
 
 
-def test_only_requests_in_flight_at_crash_are_repeated(resumed: Resumed) -> None:
-    usage = resumed.report["usage"]
-    assert len({row["key"] for row in resumed.paid}) == usage["llm_requests_paid"] + usage["llm_requests_cached"]
-    assert resumed.stats.repeated_prompts == resumed.stats.answered - len(resumed.paid) <= resumed.in_flight
-    assert usage["llm_requests_cached"] >= resumed.killed.answered - resumed.in_flight >= 2
+def test_only_requests_in_flight_at_crash_are_repeated(resumed_run: Resumed) -> None:
+    usage = resumed_run.report["usage"]
+    assert len({row["key"] for row in resumed_run.paid}) == usage["llm_requests_paid"] + usage["llm_requests_cached"]
+    assert (
+        resumed_run.stats.repeated_prompts
+        == resumed_run.stats.answered - len(resumed_run.paid)
+        <= resumed_run.in_flight
+    )
+    assert usage["llm_requests_cached"] >= resumed_run.killed.answered - resumed_run.in_flight >= 2
 
 
-def test_resumed_evaluation_pays_for_no_more_requests_than_an_undisturbed_one(resumed: Resumed) -> None:
-    assert len(resumed.paid) <= MOST_CALLS[resumed.method]
+def test_resumed_evaluation_pays_for_no_more_requests_than_an_undisturbed_one(resumed_run: Resumed) -> None:
+    assert len(resumed_run.paid) <= MOST_CALLS[resumed_run.method]

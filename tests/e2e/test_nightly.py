@@ -28,10 +28,10 @@ class Nights(NamedTuple):
 
 @pytest.fixture(scope="module")
 def nights(homes: Homes) -> Nights:
-    program = homes.fresh("nightly")
+    program = homes.create_home("nightly")
     corpus, ingest = program.home / "corpus", program.home / "ingest"
     shutil.copytree(homes.corpus, corpus)
-    program, before = program.having(CORPUS__PATH=corpus), VersionStore(corpus).current_version()
+    program, before = program.with_settings(CORPUS__PATH=corpus), VersionStore(corpus).current_version()
     (ingest / "upserts").mkdir(parents=True)
     with RecordWriter(ingest / "upserts" / "part-00000.parquet") as file:
         file.write(PaperRecord.model_validate(record(1)))
@@ -79,14 +79,14 @@ def test_history_fits_80_columns_with_every_cell_whole(nights: Nights) -> None:
 
 def test_nightly_update_fetches_source_changes_and_applies_them(homes: Homes) -> None:
     with SimulatedDatasets() as services:
-        program = homes.fresh("fetching").having(
+        program = homes.create_home("fetching").with_settings(
             S2__BASE_URL=services.base_url,
             S2__API_KEY=KEY,
             S2__SPACING_SECONDS=0,
             FETCHING__ALLOW="127.0.0.0/8",
             INGEST__PARTITIONS=4,
         )
-        program = program.having(CORPUS__PATH=program.home / "corpus")
+        program = program.with_settings(CORPUS__PATH=program.home / "corpus")
         ingest = program.home / "ingest"
         assert program.run("corpus", "ingest", "s2", "--to", ingest).code == 0
         assert program.run("corpus", "build", ingest / "records").code == 0

@@ -13,7 +13,7 @@ import pytest
 
 from assayer import AssayerError, EvaluationReport, check, check_async, evaluate, rank, rank_async
 from tests.e2e.evaluations import SOUND_SEED
-from tests.e2e.program import IDEAS, ROOT, Homes, reports, simulator
+from tests.e2e.program import IDEAS, ROOT, Homes, read_reports, run_simulator
 
 IDEA = IDEAS / "quote-then-abstain.md"
 
@@ -21,11 +21,11 @@ IDEA = IDEAS / "quote-then-abstain.md"
 @pytest.fixture(scope="module")
 def home(homes: Homes) -> Iterator[Path]:
     """Working directory of a program that has settings, a corpus, a key and an endpoint."""
-    program = homes.fresh("python")
+    program = homes.create_home("python")
     shutil.copy(IDEA, program.home / "proposal.md")
     shutil.copytree(IDEAS, program.home / "proposals")
     with (
-        simulator(latency_mean=0, seed=SOUND_SEED, models=["gpt-6-luna"]) as simulated,
+        run_simulator(latency_mean=0, seed=SOUND_SEED, models=["gpt-6-luna"]) as simulated,
         pytest.MonkeyPatch.context() as patch,
     ):
         for name in [name for name in os.environ if name.startswith(("ASSAYER_", "OPENAI_"))]:
@@ -48,10 +48,10 @@ class _AnyNumber(doctest.OutputChecker):
     """Checker for which the numbers of the page are examples."""
 
     def check_output(self, want: str, got: str, optionflags: int) -> bool:
-        return super().check_output(_without_numbers(want), _without_numbers(got), optionflags)
+        return super().check_output(_mask_numbers(want), _mask_numbers(got), optionflags)
 
 
-def _without_numbers(text: str) -> str:
+def _mask_numbers(text: str) -> str:
     return re.sub(r"\d+(\.\d+)?", "0", text)
 
 
@@ -80,7 +80,7 @@ async def test_evaluates_a_text_while_an_event_loop_runs_and_reports_progress(ho
     assert stages
     assert all(done == total for done, total in stages.values())
     assert {file.name for file in report.files} == {"text.html", "text.md", "text.json"}
-    (written,) = reports(home / "written").values()
+    (written,) = read_reports(home / "written").values()
     assert report.to_dict() == written
     assert report.scores.keys() == {part["name"] for part in written["parts"]}
     assert {finding.kind for finding in report.findings} >= {"strength", "weakness"}
@@ -128,20 +128,20 @@ def test_ranking_names_every_proposal_that_cannot_be_read(home: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def checked(home: Path) -> EvaluationReport:
+def evaluation_report(home: Path) -> EvaluationReport:
     return check(IDEA)
 
 
-async def test_async_form_gives_the_same_report_and_reports_progress(checked: EvaluationReport) -> None:
+async def test_async_form_gives_the_same_report_and_reports_progress(evaluation_report: EvaluationReport) -> None:
     stages: dict[str, tuple[int, int]] = {}
     report = await check_async(str(IDEA), progress=lambda stage, done, total: stages.update({stage: (done, total)}))
     assert stages
     assert all(done == total for done, total in stages.values())
-    assert {**report.to_dict(), "usage": None} == {**checked.to_dict(), "usage": None}
+    assert {**report.to_dict(), "usage": None} == {**evaluation_report.to_dict(), "usage": None}
 
 
-def test_report_shows_itself_in_a_notebook(checked: EvaluationReport) -> None:
-    shown = checked._repr_html_()
+def test_report_shows_itself_in_a_notebook(evaluation_report: EvaluationReport) -> None:
+    shown = evaluation_report._repr_html_()
     assert shown.startswith('<iframe srcdoc="&lt;!doctype html')
     assert shown.count('"') == 6
 
@@ -161,7 +161,7 @@ def test_unset_corpus_is_named(home: Path) -> None:
         check(IDEA, corpus="nowhere")
 
 
-def test_missing_pandas_is_named(checked: EvaluationReport, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_pandas_is_named(evaluation_report: EvaluationReport, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(AssayerError, match=r"assayer-research\[pandas\]"):
-        checked.to_pandas()
+        evaluation_report.to_pandas()

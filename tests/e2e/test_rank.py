@@ -12,7 +12,7 @@ import pytest
 from assayer_client.comparisons import NamedComparison
 from assayer_client.rankings import GroupAnalysis, Ranking
 from simulator.process import Simulator
-from tests.e2e.program import Ended, Homes, Program, simulator
+from tests.e2e.program import Ended, Homes, Program, run_simulator
 from tests.polling import LONGEST_SECONDS, wait_until
 
 _FEWER, _FIRST, _ALL = 4, 6, 8
@@ -36,7 +36,7 @@ class Ranked(NamedTuple):
     """Four of them, with the comparisons of all."""
 
 
-def _ideas(program: Program, count: int) -> Path:
+def _write_ideas(program: Program, count: int) -> Path:
     path = program.home / f"{count}.jsonl"
     text = (
         "We ask whether shade number {n} helps seedlings of {n} species through a dry summer. Plots are drawn by lot, "
@@ -49,7 +49,7 @@ def _ideas(program: Program, count: int) -> Path:
     return path
 
 
-def _labelled(program: Program) -> Path:
+def _write_labelled_ideas(program: Program) -> Path:
     path = program.home / "labelled.jsonl"
     texts = {"reject": "We look at {n} plants once, without a control.", "accept": "We draw {n} plots by lot, twice."}
     records = [
@@ -62,13 +62,13 @@ def _labelled(program: Program) -> Path:
 
 
 @pytest.fixture(scope="module")
-def ranked(homes: Homes) -> Iterator[Ranked]:
-    with simulator(latency_mean=0.2) as simulated:
-        yield _ranked(homes.bare("rank").asking(simulated), simulated)
+def ranked_runs(homes: Homes) -> Iterator[Ranked]:
+    with run_simulator(latency_mean=0.2) as simulated:
+        yield _rank_twice(homes.create_bare_home("rank").with_simulator(simulated), simulated)
 
 
-def _ranked(program: Program, simulated: Simulator) -> Ranked:
-    command = ("rank", _ideas(program, _FIRST), "--shortlist-size", 2, "--comparisons-per-idea", _CALLS)
+def _rank_twice(program: Program, simulated: Simulator) -> Ranked:
+    command = ("rank", _write_ideas(program, _FIRST), "--shortlist-size", 2, "--comparisons-per-idea", _CALLS)
     process = program.start(*command)
     wait_until(lambda: process.poll() is not None or simulated.read_stats().answered >= 3)
     process.send_signal(signal.SIGINT)
@@ -80,27 +80,38 @@ def _ranked(program: Program, simulated: Simulator) -> Ranked:
     again = program.run(*command, "--out", "again")
     again_answered = simulated.read_stats().answered - total
     more = program.run(
-        *("rank", _ideas(program, _ALL), "--shortlist-size", 2, "--comparisons-per-idea", _CALLS, "--out", "more"),
+        *(
+            "rank",
+            _write_ideas(program, _ALL),
+            "--shortlist-size",
+            2,
+            "--comparisons-per-idea",
+            _CALLS,
+            "--out",
+            "more",
+        ),
         *("--known", program.out / "comparisons.jsonl"),
-        *("--labelled", _labelled(program), "--classes", "reject,accept"),
+        *("--labelled", _write_labelled_ideas(program), "--classes", "reject,accept"),
     )
     more_answered = simulated.read_stats().answered - total - again_answered
     known = ("--known", program.home / "more" / "comparisons.jsonl")
-    fewer = program.run(*("rank", _ideas(program, _FEWER), "--comparisons-per-idea", _CALLS, "--out", "fewer"), *known)
+    fewer = program.run(
+        *("rank", _write_ideas(program, _FEWER), "--comparisons-per-idea", _CALLS, "--out", "fewer"), *known
+    )
     return Ranked(program, interrupted, answered, resumed, repeated, again, again_answered, more, more_answered, fewer)
 
 
-def test_interrupted_ranking_resumes_from_saved_answers(ranked: Ranked) -> None:
-    assert ranked.interrupted.code == 130
-    assert "Answers so far are saved" in ranked.interrupted.err
-    assert ranked.answered < _FIRST * _CALLS
-    assert ranked.resumed.code == 0, ranked.resumed.err
+def test_interrupted_ranking_resumes_from_saved_answers(ranked_runs: Ranked) -> None:
+    assert ranked_runs.interrupted.code == 130
+    assert "Answers so far are saved" in ranked_runs.interrupted.err
+    assert ranked_runs.answered < _FIRST * _CALLS
+    assert ranked_runs.resumed.code == 0, ranked_runs.resumed.err
     # Answers that came in while the program was leaving may be lost; whatever it had taken in is not asked again.
-    assert ranked.repeated < ranked.answered
+    assert ranked_runs.repeated < ranked_runs.answered
 
 
-def test_ranking_outputs_in_all_formats_are_consistent(ranked: Ranked) -> None:
-    out = ranked.program.out
+def test_ranking_outputs_in_all_formats_are_consistent(ranked_runs: Ranked) -> None:
+    out = ranked_runs.program.out
     ranking = Ranking.model_validate_json((out / "ranking.json").read_text("utf-8"))
     assert ranking.judge.comparisons == _FIRST * _CALLS
     assert len((out / "comparisons.jsonl").read_text("utf-8").splitlines()) == _FIRST * _CALLS
@@ -109,44 +120,44 @@ def test_ranking_outputs_in_all_formats_are_consistent(ranked: Ranked) -> None:
     for name in ("ranking.html", "ranking.md"):
         text = (out / name).read_text("utf-8")
         assert all(idea.title in text for idea in ranking.ideas)
-    assert "Clearly in" in ranked.resumed.out
+    assert "Clearly in" in ranked_runs.resumed.out
     assert ranking.blind
-    assert "Judged blind: nothing found to mask.\n" in ranked.resumed.out
-    assert "Judged blind: nothing found to mask; names may remain.\n" in ranked.more.out
+    assert "Judged blind: nothing found to mask.\n" in ranked_runs.resumed.out
+    assert "Judged blind: nothing found to mask; names may remain.\n" in ranked_runs.more.out
 
 
-def test_blind_comparisons_are_rejected_in_non_blind_ranking(ranked: Ranked) -> None:
-    known = ranked.program.out / "comparisons.jsonl"
-    refused = ranked.program.run("rank", "6.jsonl", "--no-blind", "--known", known)
+def test_blind_comparisons_are_rejected_in_non_blind_ranking(ranked_runs: Ranked) -> None:
+    known = ranked_runs.program.out / "comparisons.jsonl"
+    refused = ranked_runs.program.run("rank", "6.jsonl", "--no-blind", "--known", known)
     assert refused.code == 2
     assert f"{_FIRST * _CALLS} judged blind cannot be used, because this ranking is not blind" in refused.err
     assert "--blind" in refused.err
 
 
-def test_repeated_ranking_uses_cache_and_writes_identical_files(ranked: Ranked) -> None:
-    assert (ranked.again.code, ranked.again_answered) == (0, 0)
-    out, again = ranked.program.out, ranked.program.home / "again"
+def test_repeated_ranking_uses_cache_and_writes_identical_files(ranked_runs: Ranked) -> None:
+    assert (ranked_runs.again.code, ranked_runs.again_answered) == (0, 0)
+    out, again = ranked_runs.program.out, ranked_runs.program.home / "again"
     for name in ("ranking.csv", "comparisons.jsonl"):
         assert (again / name).read_bytes() == (out / name).read_bytes()
     one, other = (Ranking.model_validate_json((folder / "ranking.json").read_text("utf-8")) for folder in (out, again))
     assert other.model_copy(update={"usage": one.usage}).model_dump_json() == one.model_dump_json()
 
 
-def test_enlarged_ranking_reuses_comparisons_and_labels_give_baselines(ranked: Ranked) -> None:
-    assert ranked.more.code == 0, ranked.more.err
-    ranking = Ranking.model_validate_json((ranked.program.home / "more" / "ranking.json").read_text("utf-8"))
+def test_enlarged_ranking_reuses_comparisons_and_labels_give_baselines(ranked_runs: Ranked) -> None:
+    assert ranked_runs.more.code == 0, ranked_runs.more.err
+    ranking = Ranking.model_validate_json((ranked_runs.program.home / "more" / "ranking.json").read_text("utf-8"))
     assert ranking.judge.submitted_comparisons == _FIRST * _CALLS
     assert ranking.judge.comparisons - ranking.judge.submitted_comparisons == (_ALL - _FIRST) * _CALLS
-    assert ranked.more_answered == (_ALL - _FIRST) * _CALLS + 1, "the last one tells of the group"
+    assert ranked_runs.more_answered == (_ALL - _FIRST) * _CALLS + 1, "the last one tells of the group"
     assert isinstance(ranking.analysis, GroupAnalysis)
     assert isinstance(ranking.baselines, tuple)
     assert [baseline.labelled for baseline in ranking.baselines] == [16, 16]
-    assert f"{_FIRST * _CALLS} of {_FIRST * _CALLS} known comparisons are about these ideas." in ranked.more.out
+    assert f"{_FIRST * _CALLS} of {_FIRST * _CALLS} known comparisons are about these ideas." in ranked_runs.more.out
 
 
-def test_comparisons_keep_reference_names_of_unranked_ideas(ranked: Ranked) -> None:
-    assert ranked.fewer.code == 0, ranked.fewer.err
-    lines = (ranked.program.home / "fewer" / "comparisons.jsonl").read_text("utf-8").splitlines()
+def test_comparisons_keep_reference_names_of_unranked_ideas(ranked_runs: Ranked) -> None:
+    assert ranked_runs.fewer.code == 0, ranked_runs.fewer.err
+    lines = (ranked_runs.program.home / "fewer" / "comparisons.jsonl").read_text("utf-8").splitlines()
     named = [NamedComparison.model_validate_json(line) for line in lines]
     names = {item.first: item.first_reference for item in named} | {
         item.second: item.second_reference for item in named
@@ -162,22 +173,22 @@ def test_comparisons_keep_reference_names_of_unranked_ideas(ranked: Ranked) -> N
     ],
 )
 def test_ranking_without_model_or_with_unknown_dimension_is_rejected(
-    ranked: Ranked, arguments: tuple[str, ...], said: str
+    ranked_runs: Ranked, arguments: tuple[str, ...], said: str
 ) -> None:
-    ended = Program(ranked.program.home).run("rank", *arguments)
+    ended = Program(ranked_runs.program.home).run("rank", *arguments)
     assert ended.code == 2
     assert said in ended.err
 
 
-def test_duplicate_ideas_are_rejected_with_their_locations(ranked: Ranked) -> None:
-    twice = ranked.program.run("rank", "6.jsonl", "6.jsonl")
+def test_duplicate_ideas_are_rejected_with_their_locations(ranked_runs: Ranked) -> None:
+    twice = ranked_runs.program.run("rank", "6.jsonl", "6.jsonl")
     assert twice.code == 2
     assert "more than once: 6.jsonl:1 (A-0), 6.jsonl:2 (A-1)" in twice.err
 
 
-def test_too_few_ideas_are_rejected_with_reasons_for_unusable_lines(ranked: Ranked) -> None:
-    (ranked.program.home / "few.jsonl").write_text('{"title": "Only a title"}\n[]\n', "utf-8")
-    ended = ranked.program.run("rank", "few.jsonl")
+def test_too_few_ideas_are_rejected_with_reasons_for_unusable_lines(ranked_runs: Ranked) -> None:
+    (ranked_runs.program.home / "few.jsonl").write_text('{"title": "Only a title"}\n[]\n', "utf-8")
+    ended = ranked_runs.program.run("rank", "few.jsonl")
     assert ended.code == 2
     assert "few.jsonl:1 does not contain the text of an idea" in ended.err
     assert "A ranking needs at least two ideas, but has 0." in ended.err

@@ -16,7 +16,7 @@ from assayer.models import Frozen
 from assayer.prompts import Prompts
 from cluster.clock import SystemClock
 from tests.contract.weighing import Question, a_question, a_run
-from tests.e2e.program import Ended, Homes, Program, reports
+from tests.e2e.program import Ended, Homes, Program, read_reports
 from tests.real_model import SMALL_MODEL, model_settings, real_model
 from workers.llm.gateway import LlmGateway
 from workers.llm.settings import LlmSettings
@@ -62,11 +62,11 @@ def model() -> Iterator[LocalModel]:
 
 
 @pytest.fixture
-def asking(homes: Homes, model: LocalModel) -> Program:
-    return homes.fresh("real-model").having(**model_settings(model, _ANSWER_TOKENS), **_SMALLEST)
+def program_with_model(homes: Homes, model: LocalModel) -> Program:
+    return homes.create_home("real-model").with_settings(**model_settings(model, _ANSWER_TOKENS), **_SMALLEST)
 
 
-def _lines(program: Program, name: str, *records: dict[str, str]) -> str:
+def _write_json_lines(program: Program, name: str, *records: dict[str, str]) -> str:
     (program.home / name).write_text("\n".join(map(json.dumps, records)), "utf-8")
     return name
 
@@ -88,11 +88,11 @@ async def test_short_answer_matches_schema_on_first_attempt(model: LocalModel) -
 
 
 @pytest.mark.slow
-def test_evaluation_writes_report_with_call_counts_or_names_lost_answer(asking: Program) -> None:
-    (asking.home / "idea.md").write_text(_FIRST, "utf-8")
-    ended = asking.run("evaluate", "idea.md", "--format", "json")
+def test_evaluation_writes_report_with_call_counts_or_names_lost_answer(program_with_model: Program) -> None:
+    (program_with_model.home / "idea.md").write_text(_FIRST, "utf-8")
+    ended = program_with_model.run("evaluate", "idea.md", "--format", "json")
     if ended.code == 0:
-        coverage = reports(asking.out)["idea"]["coverage"]
+        coverage = read_reports(program_with_model.out)["idea"]["coverage"]
         assert coverage["llm_requests"] + coverage["llm_requests_failed"] > 0
     else:
         assert ended.code == 2, ended.err
@@ -101,20 +101,20 @@ def test_evaluation_writes_report_with_call_counts_or_names_lost_answer(asking: 
 
 
 @pytest.mark.slow
-def test_ranking_contains_both_ideas_and_reports_lost_comparisons(asking: Program) -> None:
-    file = _lines(asking, "two.jsonl", {"id": "A", "text": _FIRST}, {"id": "B", "text": _SECOND})
-    ended = asking.run("rank", file, "--format", "json")
+def test_ranking_contains_both_ideas_and_reports_lost_comparisons(program_with_model: Program) -> None:
+    file = _write_json_lines(program_with_model, "two.jsonl", {"id": "A", "text": _FIRST}, {"id": "B", "text": _SECOND})
+    ended = program_with_model.run("rank", file, "--format", "json")
     assert ended.code in (0, 1), ended.err
-    ranking = json.loads((asking.out / "ranking.json").read_text("utf-8"))
+    ranking = json.loads((program_with_model.out / "ranking.json").read_text("utf-8"))
     assert sorted(idea["rank"] for idea in ranking["ideas"]) == [1, 2]
     assert ranking["faults"] or ranking["judge"]["comparisons"] > 0
     assert ended.code == (0 if ranking["judge"]["comparisons"] else 1)
 
 
-def test_reward_is_a_value_or_absent_with_the_reason(asking: Program) -> None:
+def test_reward_is_a_value_or_absent_with_the_reason(program_with_model: Program) -> None:
     item = {"question": "How can forgetting be foreseen?", "idea": _FIRST, "abstract": _SECOND}
-    ended = asking.run("reward", _lines(asking, "items.jsonl", item))
-    (line,) = (asking.home / "rewards.jsonl").read_text("utf-8").splitlines()
+    ended = program_with_model.run("reward", _write_json_lines(program_with_model, "items.jsonl", item))
+    (line,) = (program_with_model.home / "rewards.jsonl").read_text("utf-8").splitlines()
     reward = json.loads(line)["reward"]
     if ended.code == 0:
         assert reward["value"] in (0, 1)

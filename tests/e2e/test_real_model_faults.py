@@ -54,7 +54,7 @@ def model() -> Iterator[LocalModel]:
         yield running
 
 
-def _gateway(base_url: str, api_key: str, **changes: Any) -> LlmGateway:
+def _create_gateway(base_url: str, api_key: str, **changes: Any) -> LlmGateway:
     settings = {
         "base_url": base_url,
         "api_key": api_key,
@@ -68,7 +68,7 @@ def _gateway(base_url: str, api_key: str, **changes: Any) -> LlmGateway:
 
 async def test_many_requests_at_once_are_all_answered_by_two_slots(model: LocalModel) -> None:
     limit = {"start": _REQUESTS, "max": _REQUESTS}
-    async with _gateway(model.base_url, model.api_key, concurrency=limit) as gateway:
+    async with _create_gateway(model.base_url, model.api_key, concurrency=limit) as gateway:
         questions = [gateway.run(_WEIGHING, a_question(f"Plan {number}."), a_run()) for number in range(_REQUESTS)]
         outcomes = await asyncio.gather(*questions, return_exceptions=True)
     # Cut off after 24 tokens, and nothing else went wrong.
@@ -77,14 +77,14 @@ async def test_many_requests_at_once_are_all_answered_by_two_slots(model: LocalM
 
 
 async def test_prompt_exceeding_context_window_is_rejected_with_server_message(model: LocalModel) -> None:
-    async with _gateway(model.base_url, model.api_key) as gateway:
+    async with _create_gateway(model.base_url, model.api_key) as gateway:
         with pytest.raises(LlmError, match=r"exceeds the available context size \(1024 tokens\)"):
             await gateway.run(_WEIGHING, a_question("Corals are heard at night. " * 400), a_run())
 
 
 async def test_server_killed_during_answers_is_reported_as_unavailable(model: LocalModel) -> None:
     with local_model(model_file(SMALL_MODEL)) as doomed:
-        async with _gateway(doomed.base_url, doomed.api_key, max_answer_tokens=500, max_attempts=2) as gateway:
+        async with _create_gateway(doomed.base_url, doomed.api_key, max_answer_tokens=500, max_attempts=2) as gateway:
             asked = [asyncio.create_task(gateway.run(_WEIGHING, a_question(f"{n}."), a_run())) for n in range(4)]
             await wait_until_async(lambda: asyncio.to_thread(tokens_in_progress, doomed), lambda tokens: tokens[1] > 0)
             os.kill(doomed.process_id, signal.SIGKILL)
@@ -100,7 +100,9 @@ async def test_request_sent_while_the_model_loads_is_answered_later() -> None:
         port = free.getsockname()[1]
     process = start_server(model_file(SMALL_MODEL), LocalModelOptions(arguments=("--port", str(port))), "key")
     try:
-        async with _gateway(f"http://127.0.0.1:{port}/v1", "key", max_attempts=30, backoff_max_seconds=1) as gateway:
+        async with _create_gateway(
+            f"http://127.0.0.1:{port}/v1", "key", max_attempts=30, backoff_max_seconds=1
+        ) as gateway:
             with pytest.raises(MalformedAnswer) as caught:
                 await gateway.run(_WEIGHING, a_question(), a_run())
     finally:
@@ -113,7 +115,7 @@ async def test_request_sent_while_the_model_loads_is_answered_later() -> None:
 
 def test_local_model_command_reports_speed_and_removes_temporary_files(homes: Homes) -> None:
     small = {"LLM__MAX_ANSWER_TOKENS": 24, "LLM__REPAIR_ATTEMPTS": 0}
-    program = homes.fresh("local-model").having(**small)
+    program = homes.create_home("local-model").with_settings(**small)
     temporary = program.home / "temporary"
     temporary.mkdir()
     program = replace(program, settings={**program.settings, "TMPDIR": str(temporary)})
@@ -128,10 +130,10 @@ def test_larger_model_gives_valid_answers_at_the_first_attempt(homes: Homes) -> 
     if not LARGE_MODEL.exists():
         pytest.fail(f"{LARGE_MODEL} is not there. Make it: make large-model.")
     with real_model(str(LARGE_MODEL), LocalModelOptions(context_tokens=4_096)) as large:
-        program = homes.fresh("large-model").having(**model_settings(large, 400))
+        program = homes.create_home("large-model").with_settings(**model_settings(large, 400))
 
         async def ask() -> int:
-            async with _gateway(large.base_url, large.api_key, max_answer_tokens=200) as gateway:
+            async with _create_gateway(large.base_url, large.api_key, max_answer_tokens=200) as gateway:
                 return (await gateway.run(_WEIGHING, a_question(), a_run())).record.attempts
 
         assert asyncio.run(ask()) == 1

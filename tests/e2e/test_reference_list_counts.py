@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.program import CORPUS, Homes, reports, simulator
+from tests.e2e.program import CORPUS, Homes, read_reports, run_simulator
 
 TEXT = """Lanterns for the harbour of Tromvik
 
@@ -18,7 +18,7 @@ We expect that skippers who had lanterns make fewer turns before they moor than 
 _OF_THE_LIST = ("evaluation_id", "usage", "own_references", "provenance")
 
 
-def _listed() -> str:
+def _list_references() -> str:
     rows = [json.loads(line) for line in CORPUS.read_text("utf-8").splitlines()[:14]]
     entries = (
         f"[{number}] {' and '.join(row['authors'][:2])}. {row['title']}. Lists, {row['publication_date'][:4]}."
@@ -27,7 +27,7 @@ def _listed() -> str:
     return "\nReferences\n" + "\n".join(entries) + "\n"
 
 
-def _judged(report: dict[str, Any]) -> dict[str, Any]:
+def _omit_reference_list(report: dict[str, Any]) -> dict[str, Any]:
     """Return the report without what states that there is a list."""
     rest = {key: value for key, value in report.items() if key not in _OF_THE_LIST}
     rest["idea"] = {key: rest["idea"][key] for key in ("id", "title", "text", "flags")}
@@ -40,13 +40,15 @@ def _judged(report: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["review", "scholareval", "innoeval", "scicompanion"])
 def test_reference_list_does_not_change_evaluation(homes: Homes, method: str) -> None:
-    program = homes.fresh(f"listed-{method}")
-    for name, text in (("with", TEXT + _listed()), ("without", TEXT)):
+    program = homes.create_home(f"listed-{method}")
+    for name, text in (("with", TEXT + _list_references()), ("without", TEXT)):
         (program.home / f"{name}.txt").write_text(text, "utf-8")
-    with simulator(seed=3) as simulated:
-        ended = program.asking(simulated).run("evaluate", "with.txt", "without.txt", "--method", method, "--no-blind")
+    with run_simulator(seed=3) as simulated:
+        ended = program.with_simulator(simulated).run(
+            "evaluate", "with.txt", "without.txt", "--method", method, "--no-blind"
+        )
     assert ended.code == 0, ended.err
-    found = reports(program.out)
+    found = read_reports(program.out)
     assert len(found["with"]["own_references"]["entries"]) == 14
     assert found["without"]["own_references"] is None
-    assert _judged(found["with"]) == _judged(found["without"])
+    assert _omit_reference_list(found["with"]) == _omit_reference_list(found["without"])

@@ -7,43 +7,43 @@ import jsonschema
 import pytest
 
 from tests.e2e.evaluations import TWO_IDEAS, Evaluated
-from tests.e2e.program import ROOT, Homes, Report, reports, simulator, violations
+from tests.e2e.program import ROOT, Homes, Report, find_violations, read_reports, run_simulator
 
 
 @pytest.fixture(scope="module")
-def reviewed(homes: Homes) -> Evaluated:
+def reviewed_run(homes: Homes) -> Evaluated:
     """Return one idea, reviewed by a model that answers soundly."""
-    program = homes.fresh("reviewed")
-    with simulator(latency_mean=0.05) as simulated:
-        ended = program.asking(simulated).run("evaluate", TWO_IDEAS[0], "--method", "review")
+    program = homes.create_home("reviewed")
+    with run_simulator(latency_mean=0.05) as simulated:
+        ended = program.with_simulator(simulated).run("evaluate", TWO_IDEAS[0], "--method", "review")
         return Evaluated(ended, program, simulated.read_stats())
 
 
 @pytest.fixture
-def report(reviewed: Evaluated) -> Report:
-    (found,) = reports(reviewed.program.out).values()
+def report(reviewed_run: Evaluated) -> Report:
+    (found,) = read_reports(reviewed_run.program.out).values()
     return found
 
 
-def test_review_in_every_format_passes_every_check(reviewed: Evaluated, report: Report) -> None:
-    assert (reviewed.ended.code, reviewed.ended.err) == (0, "")
-    assert len(list(reviewed.program.out.iterdir())) == 3
+def test_review_in_every_format_passes_every_check(reviewed_run: Evaluated, report: Report) -> None:
+    assert (reviewed_run.ended.code, reviewed_run.ended.err) == (0, "")
+    assert len(list(reviewed_run.program.out.iterdir())) == 3
     schema = json.loads((ROOT / "docs" / "report.schema.json").read_text("utf-8"))
     jsonschema.Draft202012Validator(schema).validate(report)
-    assert violations(reviewed.program.out, expected=1) == ""
-    assert report["panel_review"]["verdict"] in reviewed.ended.out
+    assert find_violations(reviewed_run.program.out, expected=1) == ""
+    assert report["panel_review"]["verdict"] in reviewed_run.ended.out
 
 
-def test_review_keeps_to_its_budget(reviewed: Evaluated, report: Report) -> None:
+def test_review_keeps_to_its_budget(reviewed_run: Evaluated, report: Report) -> None:
     assert report["coverage"]["llm_requests"] <= 14
     assert report["provenance"]["prompt_tokens"] <= 50_000
-    assert reviewed.stats.repeated_answers == 0
+    assert reviewed_run.stats.repeated_answers == 0
 
 
 def test_page_prints_every_finding_and_its_evidence_under_expected_headings(
-    reviewed: Evaluated, report: Report
+    reviewed_run: Evaluated, report: Report
 ) -> None:
-    (page,) = reviewed.program.out.glob("*.md")
+    (page,) = reviewed_run.program.out.glob("*.md")
     text = page.read_text("utf-8")
     assert len(text.split()) <= 5_000
     review = report["panel_review"]

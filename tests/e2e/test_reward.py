@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.program import Homes, Program, simulator
+from tests.e2e.program import Homes, Program, run_simulator
 
 ITEM = {
     "question": "How can forgetting be foreseen?",
@@ -18,21 +18,21 @@ ITEM = {
 
 @pytest.fixture(scope="module")
 def program(homes: Homes) -> Program:
-    return homes.bare("reward")
+    return homes.create_bare_home("reward")
 
 
-def items(program: Program, *items: dict[str, Any]) -> Path:
+def write_items(program: Program, *items: dict[str, Any]) -> Path:
     file = program.home / "items.jsonl"
     file.write_text("\n".join(map(json.dumps, items)), "utf-8")
     return file
 
 
 def test_duplicate_items_share_a_reward_and_rerun_uses_cache(program: Program) -> None:
-    with simulator(latency_mean=0) as simulated:
-        file = items(program, {**ITEM, "id": "mine"}, {**ITEM, "idea": ""}, ITEM)
-        ended = program.asking(simulated).run("reward", file)
+    with run_simulator(latency_mean=0) as simulated:
+        file = write_items(program, {**ITEM, "id": "mine"}, {**ITEM, "idea": ""}, ITEM)
+        ended = program.with_simulator(simulated).run("reward", file)
         answered = simulated.read_stats().answered
-        again = program.asking(simulated).run("reward", file, "--out", "again.jsonl")
+        again = program.with_simulator(simulated).run("reward", file, "--out", "again.jsonl")
         assert simulated.read_stats().answered == answered
     found = [json.loads(line) for line in (program.home / "rewards.jsonl").read_text("utf-8").splitlines()]
     assert [(item["item"], item["id"], item["duplicate_of"]) for item in found] == [
@@ -53,10 +53,10 @@ def test_reward_pages_replace_symlinks_instead_of_following_them(program: Progra
     secret.write_text("kept", "utf-8")
     (pages / "step_7_mine.html").symlink_to(secret)
     (pages / "3.html").write_text("of an earlier run", "utf-8")
-    with simulator(latency_mean=0) as simulated:
+    with run_simulator(latency_mean=0) as simulated:
         named = {**ITEM, "id": "../step/7 mine"}
-        file = items(program, named, {**ITEM, "id": "STEP 7 mine", "idea": ""}, {**ITEM, "id": "../"})
-        ended = program.asking(simulated).run("reward", file, "--pages", "pages")
+        file = write_items(program, named, {**ITEM, "id": "STEP 7 mine", "idea": ""}, {**ITEM, "id": "../"})
+        ended = program.with_simulator(simulated).run("reward", file, "--pages", "pages")
     lines = [json.loads(line) for line in (program.home / "rewards.jsonl").read_text("utf-8").splitlines()]
     names = ["step_7_mine.html", "STEP_7_mine-2.html", "3.html"]
     assert [item["page"] for item in lines] == [f"pages/{name}" for name in names]
@@ -71,8 +71,8 @@ def test_reward_pages_replace_symlinks_instead_of_following_them(program: Progra
 
 def test_unusable_pages_folder_is_rejected_before_any_llm_request(program: Program) -> None:
     (program.home / "taken").write_text("", "utf-8")
-    with simulator(latency_mean=0) as simulated:
-        ended = program.asking(simulated).run("reward", items(program, ITEM), "--pages", "taken")
+    with run_simulator(latency_mean=0) as simulated:
+        ended = program.with_simulator(simulated).run("reward", write_items(program, ITEM), "--pages", "taken")
         assert simulated.read_stats().answered == 0
     assert ended.code == 2
     assert "Choose a different folder with --pages." in ended.err

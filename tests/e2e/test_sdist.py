@@ -35,7 +35,7 @@ LITTER = (
 """Files that lie in a working tree that was used; the last holds keys."""
 
 
-def _tracked() -> set[str]:
+def _list_tracked_files() -> set[str]:
     if not (ROOT / ".git").exists():
         pytest.skip("This is not a clone: nothing says which files are under version control.")
     return {name for name in run("git", "ls-files", "-z", cwd=ROOT).split("\0") if name and (ROOT / name).exists()}
@@ -44,27 +44,27 @@ def _tracked() -> set[str]:
 def test_manifest_names_every_entry_of_the_repository() -> None:
     lines = [line.split() for line in (ROOT / "MANIFEST.in").read_text("utf-8").splitlines()]
     named = {name for command, *names in lines if command in ("include", "graft") for name in names}
-    entries = {name.partition("/")[0] for name in _tracked()}
+    entries = {name.partition("/")[0] for name in _list_tracked_files()}
     assert entries - LEFT_OUT == named | OF_PACKAGES | PACKAGES
 
 
 @pytest.mark.slow  # copies and packs 2,600 files
 def test_archives_hold_the_files_under_version_control_and_no_others(tmp_path: Path) -> None:
-    tracked, source = _tracked(), tmp_path / "source"
+    tracked, source = _list_tracked_files(), tmp_path / "source"
     for name in tracked:
         (source / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, source / name)
     for name in LITTER:
         (source / name).parent.mkdir(parents=True, exist_ok=True)
         (source / name).write_text("KEY=secret\n")
-    inside = _built(source, tmp_path / "dist")
+    inside = _build_sdist_files(source, tmp_path / "dist")
     assert inside - WRITTEN_BY_SETUPTOOLS == tracked - LEFT_OUT
     client = {name.removeprefix("client/") for name in tracked if name.startswith("client/")}
-    assert _built(source / "client", tmp_path / "client") - WRITTEN_BY_SETUPTOOLS == client
+    assert _build_sdist_files(source / "client", tmp_path / "client") - WRITTEN_BY_SETUPTOOLS == client
     assert (ROOT / "client" / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
 
 
-def _built(project: Path, to: Path) -> set[str]:
+def _build_sdist_files(project: Path, to: Path) -> set[str]:
     """Return the files in the source archive of a project, without its metadata."""
     program = "import sys; from setuptools import build_meta; build_meta.build_sdist(sys.argv[1])"
     to.mkdir()

@@ -11,7 +11,7 @@ import pytest
 from httpx2 import Client
 
 from simulator.counters import Stats
-from tests.e2e.program import IDEAS, Homes, Program, simulator
+from tests.e2e.program import IDEAS, Homes, Program, run_simulator
 from tests.fork_server import Piped
 from tests.polling import LONGEST_SECONDS, wait_until
 
@@ -57,7 +57,7 @@ def _start(program: Program, lines: int) -> tuple[Piped, list[str]]:
 
 
 @contextmanager
-def _ended_after(process: Piped) -> Iterator[None]:
+def _kill_afterwards(process: Piped) -> Iterator[None]:
     """Killed if it still runs, also when a test fails: leaving the process alone would wait for its end."""
     with process:
         try:
@@ -66,7 +66,7 @@ def _ended_after(process: Piped) -> Iterator[None]:
             process.kill()
 
 
-def _at(line: str, key: str) -> Client:
+def _connect(line: str, key: str) -> Client:
     return Client(base_url=line.rsplit(" ", 1)[1], headers={"Authorization": f"Bearer {key}"}, timeout=30)
 
 
@@ -76,7 +76,7 @@ def _submit(client: Client, text: str) -> str:
     return str(answer.json()["id"])
 
 
-def _ended(client: Client, id: str) -> dict[str, Any]:
+def _wait_until_ended(client: Client, id: str) -> dict[str, Any]:
     found: dict[str, Any] = wait_until(
         lambda: client.get(f"/v1/evaluations/{id}").json(), lambda item: item["state"] in _TERMINAL, interval=0.2
     )
@@ -84,27 +84,27 @@ def _ended(client: Client, id: str) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def served(homes: Homes) -> Served:
-    program = homes.fresh("served")
+def served_run(homes: Homes) -> Served:
+    program = homes.create_home("served")
     texts = [file.read_text("utf-8") for file in sorted(IDEAS.iterdir()) if file.suffix in {".txt", ".md"}]
     another = "\n\n".join(json.loads((IDEAS / "pairwise-idea-ranking.json").read_text("utf-8")).values())
-    with simulator(latency_mean=0.2) as simulated:
-        program = program.asking(simulated).having(QUEUE__LEASE_SECONDS=3, WORK__DRAIN_SECONDS=0)
+    with run_simulator(latency_mean=0.2) as simulated:
+        program = program.with_simulator(simulated).with_settings(QUEUE__LEASE_SECONDS=3, WORK__DRAIN_SECONDS=0)
         log = program.home / "log.jsonl"
-        program = program.having(LOG__FILE=log)
+        program = program.with_settings(LOG__FILE=log)
         process, said = _start(program, 2)
         key_file = Path(said[0].rsplit(" ", 1)[1])
         assert key_file.stat().st_mode & 0o777 == 0o600
         key = key_file.read_text("utf-8").strip()
-        with _ended_after(process):
-            with _at(said[1], key) as client:
+        with _kill_afterwards(process):
+            with _connect(said[1], key) as client:
                 ids = [_submit(client, text) for text in texts[:2]]
             wait_until(simulated.read_stats, lambda stats: stats.answered >= _ANSWERED_BEFORE_KILL)
             process.kill()
         at_the_kill = simulated.read_stats()
         process, again = _start(program, 1)
-        with _ended_after(process), _at(again[0], key) as client:
-            survivors = [_ended(client, id) for id in ids]
+        with _kill_afterwards(process), _connect(again[0], key) as client:
+            survivors = [_wait_until_ended(client, id) for id in ids]
             stats = simulated.read_stats()
             reports = [client.get(f"/v1/evaluations/{id}/report").json() for id in ids]
             third = _submit(client, another)
@@ -113,12 +113,12 @@ def served(homes: Homes) -> Served:
             _, told = process.communicate(timeout=LONGEST_SECONDS)
         endings = {
             row["job"]: row["endings"]
-            for row in program.rows(
+            for row in program.fetch_rows(
                 "SELECT job, count(*) AS endings FROM events WHERE kind IN ('succeeded', 'failed', 'cancelled') "
                 "GROUP BY job"
             )
         }
-        left = program.rows(f"SELECT state, lease FROM jobs WHERE id = '{third}'")  # noqa: S608 - our own id
+        left = program.fetch_rows(f"SELECT state, lease FROM jobs WHERE id = '{third}'")  # noqa: S608 - our own id
     return Served(
         key=key,
         first_lines=said,
@@ -136,38 +136,38 @@ def served(homes: Homes) -> Served:
     )
 
 
-def test_shutdown_message_counts_running_jobs(served: Served) -> None:
-    assert "for 1 running job to finish" in " ".join(served.told_at_the_end.split())
+def test_shutdown_message_counts_running_jobs(served_run: Served) -> None:
+    assert "for 1 running job to finish" in " ".join(served_run.told_at_the_end.split())
 
 
-def test_first_start_writes_key_to_private_file_and_prints_address(served: Served) -> None:
-    assert "default" in served.first_lines[0]
-    assert "ak_" not in "".join(served.first_lines)
-    assert served.first_lines[1].startswith("assayer listens at http://127.0.0.1:")
-    assert served.lines_again[0].startswith("assayer listens at http://127.0.0.1:")
+def test_first_start_writes_key_to_private_file_and_prints_address(served_run: Served) -> None:
+    assert "default" in served_run.first_lines[0]
+    assert "ak_" not in "".join(served_run.first_lines)
+    assert served_run.first_lines[1].startswith("assayer listens at http://127.0.0.1:")
+    assert served_run.lines_again[0].startswith("assayer listens at http://127.0.0.1:")
 
 
-def test_restarted_service_completes_each_interrupted_evaluation_with_a_single_verdict(served: Served) -> None:
-    assert [survivor["state"] for survivor in served.survivors] == ["succeeded", "succeeded"]
-    assert served.verdicts == [1, 1]
-    assert all(report["parts"] for report in served.reports)
+def test_restarted_service_completes_each_interrupted_evaluation_with_a_single_verdict(served_run: Served) -> None:
+    assert [survivor["state"] for survivor in served_run.survivors] == ["succeeded", "succeeded"]
+    assert served_run.verdicts == [1, 1]
+    assert all(report["parts"] for report in served_run.reports)
 
 
-def test_only_calls_in_flight_at_the_kill_are_paid_twice(served: Served) -> None:
-    assert served.at_the_kill.answered >= _ANSWERED_BEFORE_KILL
-    assert served.stats.repeated_prompts <= served.at_the_kill.peak_in_flight
-    assert sum(report["usage"]["llm_requests_cached"] for report in served.reports) > 0
+def test_only_calls_in_flight_at_the_kill_are_paid_twice(served_run: Served) -> None:
+    assert served_run.at_the_kill.answered >= _ANSWERED_BEFORE_KILL
+    assert served_run.stats.repeated_prompts <= served_run.at_the_kill.peak_in_flight
+    assert sum(report["usage"]["llm_requests_cached"] for report in served_run.reports) > 0
 
 
-def test_stopped_service_requeues_running_job_and_exits_cleanly(served: Served) -> None:
-    assert served.code == 0
-    assert served.interrupted == ("queued", 0)
+def test_stopped_service_requeues_running_job_and_exits_cleanly(served_run: Served) -> None:
+    assert served_run.code == 0
+    assert served_run.interrupted == ("queued", 0)
 
 
 def test_occupied_port_is_reported(homes: Homes) -> None:
     from cluster.listening import listening_socket
 
-    program = homes.fresh("taken")
+    program = homes.create_home("taken")
     with listening_socket("127.0.0.1", 0) as listening:
         port = listening.getsockname()[1]
         ended = program.run("serve", "--port", port)
@@ -176,19 +176,19 @@ def test_occupied_port_is_reported(homes: Homes) -> None:
 
 
 def test_ray_address_is_rejected_when_ray_is_disabled(homes: Homes) -> None:
-    ended = homes.fresh("both").run("serve", "--no-ray", "--address", "127.0.0.1:6379")
+    ended = homes.create_home("both").run("serve", "--no-ray", "--address", "127.0.0.1:6379")
     assert (ended.code, "cannot be combined" in ended.err) == (2, True)
 
 
-def test_log_names_every_evaluation_without_proposal_text_or_keys(served: Served) -> None:
-    lines = [json.loads(line) for line in served.log.splitlines()]
-    for id in served.ids:
+def test_log_names_every_evaluation_without_proposal_text_or_keys(served_run: Served) -> None:
+    lines = [json.loads(line) for line in served_run.log.splitlines()]
+    for id in served_run.ids:
         told = {line["message"] for line in lines if line.get("job") == id}
         assert f"job {id}: succeeded" in told
     asked = [line for line in lines if line["logger"] == "assayer.access" and line.get("jobs")]
-    assert {tuple(line["jobs"]) for line in asked} >= {(id,) for id in served.ids}
+    assert {tuple(line["jobs"]) for line in asked} >= {(id,) for id in served_run.ids}
     assert all(line["tenant"] == "default" and line["request_id"] for line in asked)
-    texts = [report["idea"]["text"] for report in served.reports]
+    texts = [report["idea"]["text"] for report in served_run.reports]
     words = [text[start : start + 40] for text in texts for start in range(0, len(text) - 40, 40)]
-    assert not [some for some in words if some in served.log]
-    assert served.key[-20:] not in served.log  # the secret part; the id of the key is logged
+    assert not [some for some in words if some in served_run.log]
+    assert served_run.key[-20:] not in served_run.log  # the secret part; the id of the key is logged

@@ -5,19 +5,19 @@ from collections import Counter
 import pytest
 
 from tests.e2e.evaluations import TWO_IDEAS
-from tests.e2e.program import Homes, reports, simulator
+from tests.e2e.program import Homes, read_reports, run_simulator
 
 CONTEXT_TOKENS = 8_192
 
 
 @pytest.mark.parametrize("method", ["review", pytest.param("scholareval", marks=pytest.mark.slow)])
 def test_model_with_a_small_context_completes_an_evaluation(homes: Homes, method: str) -> None:
-    program = homes.fresh(f"small-context-{method}")
-    with simulator(latency_mean=0, context_tokens=CONTEXT_TOKENS) as simulated:
-        ended = program.asking(simulated).run("evaluate", TWO_IDEAS[0], "--method", method)
+    program = homes.create_home(f"small-context-{method}")
+    with run_simulator(latency_mean=0, context_tokens=CONTEXT_TOKENS) as simulated:
+        ended = program.with_simulator(simulated).run("evaluate", TWO_IDEAS[0], "--method", method)
         stats = simulated.read_stats()
     assert (ended.code, ended.err) == (0, "")
-    (report,) = reports(program.out).values()
+    (report,) = read_reports(program.out).values()
     coverage = report["coverage"]
     assert coverage["llm_requests_failed"] == 0
     assert stats.by_status.get("400", 0) == 0

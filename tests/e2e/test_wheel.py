@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.e2e.wheel import MOVED, run, sources
+from tests.e2e.wheel import MOVED, list_source_files, run
 
 RENAMED = {
     "cluster.cli",
@@ -55,10 +55,10 @@ class Names(NamedTuple):
 @pytest.fixture(scope="module")
 def names(wheel: zipfile.ZipFile, modules: dict[str, str]) -> dict[str, Names]:
     """Names in each module of the wheel, by path."""
-    return {name: _names(ast.parse(wheel.read(name))) for name in modules.values()}
+    return {name: _collect_names(ast.parse(wheel.read(name))) for name in modules.values()}
 
 
-def _names(tree: ast.Module) -> Names:
+def _collect_names(tree: ast.Module) -> Names:
     found = Names(set(), set())
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -72,7 +72,7 @@ def _names(tree: ast.Module) -> Names:
 
 def test_wheel_holds_every_file_of_its_packages(wheel: zipfile.ZipFile) -> None:
     inside = {name for name in wheel.namelist() if ".dist-info/" not in name}
-    assert inside - {"assayer/_engine/__init__.py"} == sources().keys()
+    assert inside - {"assayer/_engine/__init__.py"} == list_source_files().keys()
 
 
 def test_wheel_installs_only_assayer(wheel: zipfile.ZipFile) -> None:
@@ -81,7 +81,7 @@ def test_wheel_installs_only_assayer(wheel: zipfile.ZipFile) -> None:
     assert wheel.read(listed).decode().split() == ["assayer"]
 
 
-def _foreign_wheel(folder: Path) -> Path:
+def _write_foreign_wheel(folder: Path) -> Path:
     """Write a wheel of another project, whose package is named as one of the repository's folders."""
     files = {
         "cluster/__init__.py": 'PROJECT = "another"\n',
@@ -97,7 +97,7 @@ def _foreign_wheel(folder: Path) -> Path:
 
 
 def test_package_of_another_project_named_cluster_works_beside_the_wheel(wheel_file: Path, tmp_path: Path) -> None:
-    target, foreign = tmp_path / "packages", _foreign_wheel(tmp_path)
+    target, foreign = tmp_path / "packages", _write_foreign_wheel(tmp_path)
     options = ("--no-index", "--no-deps", "--no-compile", "--target", target)
     run(sys.executable, "-m", "pip", "install", *options, wheel_file, foreign)
     program = "import assayer, cluster; print(cluster.PROJECT, cluster.__file__, assayer.__file__)"
@@ -129,7 +129,7 @@ def test_only_texts_that_name_modules_are_renamed(modules: dict[str, str], names
 
 
 def test_lines_keep_their_numbers(wheel: zipfile.ZipFile) -> None:
-    for name, file in sources().items():
+    for name, file in list_source_files().items():
         assert wheel.read(name).count(b"\n") == file.read_bytes().count(b"\n"), name
 
 

@@ -13,7 +13,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from tests.e2e.program import CORPUS, IDEAS, ROOT, Homes, Program, reports, run_process
+from tests.e2e.program import CORPUS, IDEAS, ROOT, Homes, Program, read_reports, run_process
 from tests.e2e.wheel import MOVED, install_wheel
 from tests.fork_server import Ended
 from tests.polling import LONGEST_SECONDS
@@ -28,21 +28,23 @@ class Installed(NamedTuple):
     home: Path
     """Data directory with the example corpus, and working directory."""
 
-    def environment(self) -> dict[str, str]:
+    def build_environment(self) -> dict[str, str]:
         own = {name: value for name, value in os.environ.items() if not name.startswith(("ASSAYER_", "PYTHON", "RAY_"))}
         return {**own, "ASSAYER_HOME": str(self.home), "ASSAYER_EMBEDDER__MAX_TOKENS": "32"}
 
     def run(self, program: str, *arguments: object, **settings: str) -> Ended:
-        return run_process([self.bin / program, *arguments], cwd=self.home, env={**self.environment(), **settings})
+        return run_process(
+            [self.bin / program, *arguments], cwd=self.home, env={**self.build_environment(), **settings}
+        )
 
     @contextmanager
-    def serving(self, *options: str) -> Iterator[str]:
+    def serve(self, *options: str) -> Iterator[str]:
         """Yield the address of a service, which is asked to stop in the end."""
         with (self.home / "serve.log").open("w") as log:
             process = subprocess.Popen(
                 [str(self.bin / "assayer"), "serve", "--port", "0", *options],
                 cwd=self.home,
-                env=self.environment(),
+                env=self.build_environment(),
                 stdout=subprocess.PIPE,
                 stderr=log,
                 text=True,
@@ -61,13 +63,13 @@ class Installed(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def installed(wheel_file: Path, homes: Homes, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installed]:
+def installed_wheel(wheel_file: Path, homes: Homes, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installed]:
     folder = tmp_path_factory.mktemp("installed")
     packages = install_wheel(wheel_file, folder)
     for name in MOVED:
         (packages / name).mkdir()
         (packages / name / "__init__.py").write_text(FOREIGN)
-    program = homes.bare("wheel")
+    program = homes.create_bare_home("wheel")
     installed = Installed(folder / "bin", program.home)
     built = installed.run("assayer", "corpus", "build", CORPUS)
     assert built.code == 0, built.err
@@ -75,12 +77,12 @@ def installed(wheel_file: Path, homes: Homes, tmp_path_factory: pytest.TempPathF
     program.stop_server()
 
 
-def test_command_and_module_show_the_version(installed: Installed) -> None:
-    assert installed.run("assayer", "--version") == (0, "assayer 0.1.0\n", "")
-    assert installed.run("python", "-m", "assayer", "--version").out == "assayer 0.1.0\n"
+def test_command_and_module_show_the_version(installed_wheel: Installed) -> None:
+    assert installed_wheel.run("assayer", "--version") == (0, "assayer 0.1.0\n", "")
+    assert installed_wheel.run("python", "-m", "assayer", "--version").out == "assayer 0.1.0\n"
 
 
-def test_every_module_of_the_wheel_can_be_imported(installed: Installed) -> None:
+def test_every_module_of_the_wheel_can_be_imported(installed_wheel: Installed) -> None:
     program = """
 import importlib, pkgutil, assayer
 names = [module.name for module in pkgutil.walk_packages(assayer.__path__, "assayer.")]
@@ -89,43 +91,45 @@ for name in names:
     importlib.import_module(name)
 print(len(names))
 """
-    ended = installed.run("python", "-W", "ignore", "-c", program)
+    ended = installed_wheel.run("python", "-W", "ignore", "-c", program)
     assert ended.code == 0, ended.err
     assert int(ended.out) > 1000
 
 
-def test_check_writes_the_report_that_the_checkout_writes(installed: Installed) -> None:
-    ended = installed.run("assayer", "check", IDEA)
+def test_check_writes_the_report_that_the_checkout_writes(installed_wheel: Installed) -> None:
+    ended = installed_wheel.run("assayer", "check", IDEA)
     assert ended.code == 0, ended.err
-    checkout = Program(installed.home).having(CORPUS__PATH=installed.home / "corpus", EMBEDDER__MAX_TOKENS=32)
+    checkout = Program(installed_wheel.home).with_settings(
+        CORPUS__PATH=installed_wheel.home / "corpus", EMBEDDER__MAX_TOKENS=32
+    )
     assert checkout.run("check", IDEA, "--out", "expected").code == 0
-    (report,), (expected,) = (reports(installed.home / name).values() for name in ("out", "expected"))
+    (report,), (expected,) = (read_reports(installed_wheel.home / name).values() for name in ("out", "expected"))
     assert {**report, "usage": None} == {**expected, "usage": None}
 
 
-def test_example_gives_a_first_report_with_literature(installed: Installed) -> None:
-    ended = installed.run("assayer", "example", "--out", "first")
+def test_example_gives_a_first_report_with_literature(installed_wheel: Installed) -> None:
+    ended = installed_wheel.run("assayer", "example", "--out", "first")
     assert ended.code == 0, ended.err
-    (report,) = reports(installed.home / "first" / "report").values()
+    (report,) = read_reports(installed_wheel.home / "first" / "report").values()
     assert report["references"]
 
 
-def test_documents_are_read_by_child_processes(installed: Installed) -> None:
+def test_documents_are_read_by_child_processes(installed_wheel: Installed) -> None:
     text = "We count bees on strips of flowers. " * 5
-    (installed.home / "idea.html").write_text(f"<h1>Bees</h1><p>{text}</p>")
-    ended = installed.run("assayer", "read", "idea.html")
+    (installed_wheel.home / "idea.html").write_text(f"<h1>Bees</h1><p>{text}</p>")
+    ended = installed_wheel.run("assayer", "read", "idea.html")
     assert ended.code == 0, ended.err
     assert "Overview (35 words)" in ended.out
 
 
-def test_evaluation_in_several_processes(installed: Installed) -> None:
-    ended = installed.run("assayer", "check", IDEAS, "--out", "several", ASSAYER_EVALUATION__PROCESSES="2")
+def test_evaluation_in_several_processes(installed_wheel: Installed) -> None:
+    ended = installed_wheel.run("assayer", "check", IDEAS, "--out", "several", ASSAYER_EVALUATION__PROCESSES="2")
     assert ended.code == 0, ended.err
-    assert len(reports(installed.home / "several")) == len(list(IDEAS.iterdir()))
+    assert len(read_reports(installed_wheel.home / "several")) == len(list(IDEAS.iterdir()))
 
 
-def test_service_starts_and_stops_with_the_embedded_database(installed: Installed) -> None:
-    with installed.serving() as address:
+def test_service_starts_and_stops_with_the_embedded_database(installed_wheel: Installed) -> None:
+    with installed_wheel.serve() as address:
         assert urlopen(f"{address}/readyz", timeout=LONGEST_SECONDS).status == 200  # noqa: S310
         assert "<html" in urlopen(f"{address}/docs", timeout=LONGEST_SECONDS).read().decode()  # noqa: S310
         described = json.load(urlopen(f"{address}/openapi.json", timeout=LONGEST_SECONDS))  # noqa: S310
@@ -134,6 +138,6 @@ def test_service_starts_and_stops_with_the_embedded_database(installed: Installe
     assert described["components"]["schemas"].keys() == published["components"]["schemas"].keys()
 
 
-def test_service_starts_and_stops_on_ray(installed: Installed) -> None:
-    with installed.serving("--ray") as address:
+def test_service_starts_and_stops_on_ray(installed_wheel: Installed) -> None:
+    with installed_wheel.serve("--ray") as address:
         assert urlopen(f"{address}/readyz", timeout=LONGEST_SECONDS).status == 200  # noqa: S310

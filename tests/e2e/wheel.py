@@ -16,7 +16,7 @@ EXAMPLES = ("corpus.jsonl", "ideas/quote-then-abstain.md")
 _FOLDERS = {"assayer": "assayer", **{name: name for name in MOVED}, "assayer_client": "client/assayer_client"}
 
 
-def sources() -> dict[str, Path]:
+def list_source_files() -> dict[str, Path]:
     """Return the files of all packages, by their path in the wheel."""
     files = {}
     for name, folder in _FOLDERS.items():

@@ -28,7 +28,7 @@ EMBEDDER = HashingEmbedder()
 KEEP = BuildOptions(keep=1)
 
 
-async def built(folder: Path, records: Sequence[PaperRecord], shards: int) -> Path:
+async def build_version(folder: Path, records: Sequence[PaperRecord], shards: int) -> Path:
     source, directory = folder / "papers.jsonl", folder / "corpus"
     write_jsonl(source, [item.model_dump(mode="json", exclude={"year"}) for item in records])
     if shards:
@@ -38,13 +38,13 @@ async def built(folder: Path, records: Sequence[PaperRecord], shards: int) -> Pa
     return directory
 
 
-def papers() -> list[PaperRecord]:
+def load_papers() -> list[PaperRecord]:
     return [PaperRecord.model_validate(item) for item in RECORDS]
 
 
 @pytest.mark.parametrize("shards", [0, 2])
 async def test_served_corpus_answers_like_the_local_corpus(tmp_path: Path, shards: int) -> None:
-    directory = await built(tmp_path, papers(), shards)
+    directory = await build_version(tmp_path, load_papers(), shards)
     ids = [PaperId("bee-00"), PaperId("bee-12"), PaperId("unknown")]
     async with serve_pools(directory, shards, EMBEDDER) as corpora:
         served = await corpora.current()
@@ -67,35 +67,35 @@ async def test_served_corpus_answers_like_the_local_corpus(tmp_path: Path, shard
             assert np.array_equal(await served.embed_queries([ON_TOPIC]), await local.embed_queries([ON_TOPIC]))
 
 
-async def _version(corpora: PooledCorpora) -> str:
+async def _get_current_version(corpora: PooledCorpora) -> str:
     return (await corpora.current()).version
 
 
-async def _searched(traffic: Traffic, version: str) -> None:
+async def _wait_for_search(traffic: Traffic, version: str) -> None:
     """Wait until a search has used the version."""
 
-    async def versions() -> set[str]:
+    async def list_versions() -> set[str]:
         return {answer.version for answer in traffic.answers}
 
-    await wait_until_async(versions, lambda seen: version in seen)
+    await wait_until_async(list_versions, lambda seen: version in seen)
 
 
 @pytest.mark.parametrize("shards", [0, 2])
 async def test_searches_neither_fail_nor_mix_versions_during_publication(tmp_path: Path, shards: int) -> None:
-    directory = await built(tmp_path, build_edition(0, 40), shards)
+    directory = await build_version(tmp_path, build_edition(0, 40), shards)
     editions, stop = Editions(), asyncio.Event()
     async with serve_pools(directory, shards, EMBEDDER, replicas=2) as corpora:
         began = await corpora.current()
         editions.add(began.version, 0)
         traffic = Traffic(corpora, per_second=50, max_open_searches=4)
         asking = asyncio.create_task(traffic.run(stop))
-        await _searched(traffic, began.version)
+        await _wait_for_search(traffic, began.version)
         update = update_shards if shards else update_corpus
         for number in range(1, 4):
             done = await update(Delta(build_edition(number, 40)), directory, EMBEDDER, options=KEEP)
             editions.add(done.manifest.version, number)
-            await wait_until_async(lambda: _version(corpora), done.manifest.version.__eq__)
-            await _searched(traffic, done.manifest.version)
+            await wait_until_async(lambda: _get_current_version(corpora), done.manifest.version.__eq__)
+            await _wait_for_search(traffic, done.manifest.version)
         (hits,) = await began.search(["bees"], 5, OPEN)
         stop.set()
         await asking
@@ -106,7 +106,7 @@ async def test_searches_neither_fail_nor_mix_versions_during_publication(tmp_pat
 
 
 async def test_earlier_version_is_reopened_and_unknown_version_is_rejected(tmp_path: Path) -> None:
-    directory = await built(tmp_path, papers(), shards=0)
+    directory = await build_version(tmp_path, load_papers(), shards=0)
     with closing(Corpus.open(directory, EMBEDDER)) as first:
         changed = PaperRecord.model_validate(record(3, title="Lichens"))
         await update_corpus(Delta([changed]), directory, EMBEDDER, options=KEEP)

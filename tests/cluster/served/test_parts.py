@@ -21,7 +21,7 @@ from cluster.serving.embedder_and_reranker_pools import EmbedderReplica, PooledE
 from cluster.serving.pool_client import PoolClient, PoolFull, ReplicaLost
 from cluster.serving.replica import ReplicaConfig
 from tests.cluster.served.specimen import Specimen
-from tests.contract.bge_models import small_bge_m3, small_llm_reranker
+from tests.contract.bge_models import create_small_bge_m3, create_small_llm_reranker
 from tests.corpus_papers import OFF_FIELD, ON_TOPIC
 from tests.polling import wait_until_async
 from workers.embedding.embedder import BgeM3Embedder, SentenceTransformerEmbedder
@@ -36,7 +36,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("cluster")]
 SECONDS, PATIENCE = 30.0, 60.0
 
 
-def _pool(
+def _deploy_pool(
     kind: type[Any], *arguments: Any, environment: dict[str, str] | None = None, **options: Any
 ) -> PoolClient[Any]:
     """Deploy the class in one process of its own; return a client that retries."""
@@ -50,11 +50,11 @@ def _pool(
 
 @pytest.fixture(scope="module")
 def specimen(cluster: None) -> Iterator[PoolClient[Specimen]]:
-    yield _pool(Specimen, max_ongoing_requests=4, max_queued_requests=1)
+    yield _deploy_pool(Specimen, max_ongoing_requests=4, max_queued_requests=1)
     serve.delete("Specimen")
 
 
-def _late() -> TransientLlmFailure:
+def _create_late_failure() -> TransientLlmFailure:
     failure = TransientLlmFailure(Fault(kind="timeout", detail="late"), overloaded=True, retry_after=2.0)
     failure.read = ReadTokens(2, 1)
     return failure
@@ -67,7 +67,7 @@ def _late() -> TransientLlmFailure:
         SourceBusy("No turn."),
         Unreadable("It is a poster.", "", "other_document"),
         LlmUnavailable("Down.", "Wait.", (Fault(kind="timeout", detail="late"),)),
-        _late(),
+        _create_late_failure(),
         PermanentLlmFailure("quota", 429, ErrorBody("no more", "insufficient_quota", "")),
     ],
     ids=lambda error: type(error).__name__,
@@ -92,17 +92,17 @@ async def test_cancelling_the_caller_cancels_the_replica_request(specimen: PoolC
     ended = await specimen.ask(Specimen.seen, "cancelled")
     waiting = asyncio.create_task(specimen.ask(Specimen.wait))
 
-    async def begun() -> bool:
+    async def has_begun() -> bool:
         return await specimen.ask(Specimen.seen, "waiting") > before
 
-    async def stopped() -> bool:
+    async def has_stopped() -> bool:
         return await specimen.ask(Specimen.seen, "cancelled") > ended
 
-    await wait_until_async(begun)
+    await wait_until_async(has_begun)
     waiting.cancel()
     await asyncio.wait([waiting])
     assert waiting.cancelled()
-    await wait_until_async(stopped)
+    await wait_until_async(has_stopped)
 
 
 async def test_request_past_its_deadline_is_cancelled_on_the_replica(specimen: PoolClient[Specimen]) -> None:
@@ -110,10 +110,10 @@ async def test_request_past_its_deadline_is_cancelled_on_the_replica(specimen: P
     with pytest.raises(ReplicaLost, match=r"did not answer within 0\.5 s"):
         await PoolClient(specimen.handle, 0.5, PATIENCE).call_once(Specimen.wait)
 
-    async def stopped() -> bool:
+    async def has_stopped() -> bool:
         return await specimen.ask(Specimen.seen, "cancelled") > ended
 
-    await wait_until_async(stopped)
+    await wait_until_async(has_stopped)
 
 
 async def test_full_pool_queue_rejects_further_requests(specimen: PoolClient[Specimen]) -> None:
@@ -131,16 +131,16 @@ async def test_killed_replica_fails_the_request_and_is_replaced(specimen: PoolCl
     before = await specimen.ask(Specimen.seen, "waiting")
 
     @retry(retry=retry_if_exception_type(PoolFull), wait=wait_fixed(0.05))
-    async def admitted() -> None:
+    async def wait_for_admission() -> None:
         """The pool's queue is short: what is asked at the same time may fill it."""
         await specimen.call_once(Specimen.wait)
 
-    waiting = asyncio.create_task(admitted())
+    waiting = asyncio.create_task(wait_for_admission())
 
-    async def begun() -> bool:
+    async def has_begun() -> bool:
         return await specimen.ask(Specimen.seen, "waiting") > before
 
-    await wait_until_async(begun)
+    await wait_until_async(has_begun)
     os.kill(process, signal.SIGKILL)
     with pytest.raises(ReplicaLost):
         await waiting
@@ -149,7 +149,7 @@ async def test_killed_replica_fails_the_request_and_is_replaced(specimen: PoolCl
 
 
 async def test_served_embedder_returns_the_same_vectors_as_the_local_embedder(cluster: None) -> None:
-    caller = _pool(EmbedderReplica, ReplicaConfig())
+    caller = _deploy_pool(EmbedderReplica, ReplicaConfig())
     served = await PooledEmbedder.open(caller)
     texts = [ON_TOPIC, OFF_FIELD, ""]
     with closing(SentenceTransformerEmbedder(EmbedderSettings())) as local:
@@ -160,8 +160,8 @@ async def test_served_embedder_returns_the_same_vectors_as_the_local_embedder(cl
 
 
 async def test_served_bge_m3_and_llm_reranker_match_local_models(cluster: None, tmp_path: Path) -> None:
-    embedding = EmbedderSettings(library="FlagEmbedding", model=str(small_bge_m3(tmp_path / "bge-m3")))
-    reranking = RerankerSettings(library="FlagEmbedding", model=str(small_llm_reranker(tmp_path / "gemma")))
+    embedding = EmbedderSettings(library="FlagEmbedding", model=str(create_small_bge_m3(tmp_path / "bge-m3")))
+    reranking = RerankerSettings(library="FlagEmbedding", model=str(create_small_llm_reranker(tmp_path / "gemma")))
     environment = {
         "ASSAYER_EMBEDDER__LIBRARY": embedding.library,
         "ASSAYER_EMBEDDER__MODEL": embedding.model,
@@ -169,7 +169,7 @@ async def test_served_bge_m3_and_llm_reranker_match_local_models(cluster: None, 
         "ASSAYER_RERANKER__MODEL": str(reranking.model),
     }
     texts = [ON_TOPIC, OFF_FIELD, ""]
-    served = await PooledEmbedder.open(_pool(EmbedderReplica, ReplicaConfig(), environment=environment))
+    served = await PooledEmbedder.open(_deploy_pool(EmbedderReplica, ReplicaConfig(), environment=environment))
     with closing(BgeM3Embedder(embedding)) as local:
         assert isinstance(served, LexicalEmbedder)
         assert (served.name, served.dimensions) == (local.name, local.dimensions)
@@ -179,6 +179,6 @@ async def test_served_bge_m3_and_llm_reranker_match_local_models(cluster: None, 
         for item, other in zip(theirs.lexical, ours.lexical, strict=True):
             assert np.array_equal(item.tokens, other.tokens)
             assert np.array_equal(item.weights, other.weights)
-    reranker = await PooledReranker.open(_pool(RerankerReplica, ReplicaConfig(), environment=environment))
+    reranker = await PooledReranker.open(_deploy_pool(RerankerReplica, ReplicaConfig(), environment=environment))
     with closing(LocalReranker(reranking)) as own:
         assert list(await reranker.score("bees", texts)) == list(await own.score("bees", texts))

@@ -55,14 +55,14 @@ class Bucket:
         return {"ASSAYER_CORPUS__SOURCE": self.address, **LOOKING}
 
 
-async def _held(corpora: PooledCorpora) -> dict[str, list[int]]:
+async def _list_open_shards(corpora: PooledCorpora) -> dict[str, list[int]]:
     """Return the shards each process has open, by process name."""
     told: Any = corpora.pools[0].handle.broadcast(IndexReplica.held.__name__)
     answers = await asyncio.to_thread(told.results, timeout_s=30, return_exceptions=True)
     return {answer[0]: answer[1] for answer in answers if not isinstance(answer, BaseException)}
 
 
-def _wanted(held: dict[str, list[int]]) -> dict[str, list[int]]:
+def _assign_shards(held: dict[str, list[int]]) -> dict[str, list[int]]:
     """Return the shards each process should have open, by process name."""
     wanted: dict[str, list[int]] = {name: [] for name in held}
     for shard in range(SHARDS):
@@ -71,15 +71,15 @@ def _wanted(held: dict[str, list[int]]) -> dict[str, list[int]]:
     return wanted
 
 
-def _placed(held: dict[str, list[int]]) -> bool:
+def _is_balanced(held: dict[str, list[int]]) -> bool:
     """Whether every process holds what falls to it, and no more."""
-    return len(held) == PROCESSES and held == _wanted(held)
+    return len(held) == PROCESSES and held == _assign_shards(held)
 
 
-def _placed_anew(held: dict[str, list[int]], before: dict[str, list[int]]) -> bool:
+def _is_rebalanced(held: dict[str, list[int]], before: dict[str, list[int]]) -> bool:
     """Whether another process has come and holds what falls to it, and the others hold what falls to them, beside what
     they were asked for meanwhile."""
-    wanted = _wanted(held)
+    wanted = _assign_shards(held)
     come = held.keys() - before.keys()
     return (
         len(held) == PROCESSES
@@ -93,7 +93,7 @@ async def test_each_replica_holds_its_share_of_shards_and_search_matches_local(t
     bucket = Bucket(tmp_path)
     version = await bucket.build()
     async with serve_pools(tmp_path / "copy", SHARDS, EMBEDDER, PROCESSES, COPIES, bucket.variables) as corpora:
-        held = await wait_until_async(lambda: _held(corpora), _placed)
+        held = await wait_until_async(lambda: _list_open_shards(corpora), _is_balanced)
         assert sum(map(len, held.values())) == SHARDS * COPIES
         served = await corpora.current()
         local = Corpus.open(bucket.built, EMBEDDER)
@@ -101,24 +101,24 @@ async def test_each_replica_holds_its_share_of_shards_and_search_matches_local(t
         assert await served.search([ON_TOPIC, "bees"], 10, OPEN) == await local.search([ON_TOPIC, "bees"], 10, OPEN)
         assert await served.snippets(["bees"], 5, OPEN) == await local.snippets(["bees"], 5, OPEN)
         local.close()
-        assert _placed(await _held(corpora)), "asking has opened nothing elsewhere"
+        assert _is_balanced(await _list_open_shards(corpora)), "asking has opened nothing elsewhere"
 
 
 async def test_killed_shard_replica_is_replaced_without_failed_searches(tmp_path: Path) -> None:
     bucket, editions, stop = Bucket(tmp_path), Editions(), asyncio.Event()
     editions.add(await bucket.build(), 0)
     async with serve_pools(tmp_path / "copy", SHARDS, EMBEDDER, PROCESSES, COPIES, bucket.variables) as corpora:
-        before = await wait_until_async(lambda: _held(corpora), _placed)
+        before = await wait_until_async(lambda: _list_open_shards(corpora), _is_balanced)
         traffic = Traffic(corpora, per_second=20, max_open_searches=4)
         asking = asyncio.create_task(traffic.run(stop))
-        await wait_until_async(lambda: _answered(traffic), lambda count: count > 20)
+        await wait_until_async(lambda: _count_answers(traffic), lambda count: count > 20)
         os.kill(await corpora.pools[0].ask(IndexReplica.process_id), signal.SIGKILL)
-        after = await wait_until_async(lambda: _held(corpora), lambda held: _placed_anew(held, before))
+        after = await wait_until_async(lambda: _list_open_shards(corpora), lambda held: _is_rebalanced(held, before))
         left = after.keys() & before.keys()
         assert len(left) == PROCESSES - 1
         assert all({*before[name]} <= {*after[name]} for name in left), "no shard moves away from who is left"
         editions.add(version := await bucket.update(1), 1)
-        await wait_until_async(lambda: _newest(traffic), version.__eq__)
+        await wait_until_async(lambda: _get_newest_version(traffic), version.__eq__)
         stop.set()
         await asking
     assert traffic.list_failures() == []
@@ -126,9 +126,9 @@ async def test_killed_shard_replica_is_replaced_without_failed_searches(tmp_path
     assert {answer.version for answer in traffic.answers} == set(editions.by_version)
 
 
-async def _answered(traffic: Traffic) -> int:
+async def _count_answers(traffic: Traffic) -> int:
     return len(traffic.answers)
 
 
-async def _newest(traffic: Traffic) -> str:
+async def _get_newest_version(traffic: Traffic) -> str:
     return traffic.answers[-1].version

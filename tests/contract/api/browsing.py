@@ -10,7 +10,7 @@ import pytest
 from playwright.async_api import Browser, Page, async_playwright
 
 from tests.chromium import launch_options
-from tests.contract.api.service import Service, served
+from tests.contract.api.service import Service, serve
 
 _AXE = Path(__file__).parents[2] / "axe" / "axe.min.js"
 SCREENSHOTS = Path(__file__).parents[3] / "build" / "screenshots"
@@ -48,15 +48,15 @@ _FAULTS = (
 
 
 @asynccontextmanager
-async def at_the_console(
+async def open_console(
     service: Service, key: str, look: Look, *, is_refused: bool = False
 ) -> AsyncIterator[tuple[Page, str]]:
     """Sign in by keyboard, and yield the page and the service's address. With `is_refused`, the browser may report
     failed requests."""
     complaints: list[str] = []
-    async with served(service.app) as url, async_playwright() as playwright:
+    async with serve(service.app) as url, async_playwright() as playwright:
         browser = await playwright.chromium.launch(**launch_options())
-        page = await new_page(browser, look, complaints)
+        page = await open_page(browser, look, complaints)
         await sign_in(page, f"{url}/console", key)
         yield page, url
         await browser.close()
@@ -65,7 +65,7 @@ async def at_the_console(
     ] == []
 
 
-async def new_page(browser: Browser, look: Look, complaints: list[str]) -> Page:
+async def open_page(browser: Browser, look: Look, complaints: list[str]) -> Page:
     """Return a page in a context of its own; what the browser complains of is added to `complaints`."""
     context = await browser.new_context(
         viewport={"width": look.width, "height": 800}, color_scheme="dark" if look.scheme == "dark" else "light"
@@ -108,7 +108,7 @@ async def check_page(page: Page, name: str, width: int, *, whole: bool = True) -
     assert await page.evaluate("document.documentElement.scrollWidth") <= width, name
 
 
-async def sideways(page: Page, look: Look) -> list[str]:
+async def find_wide_tables(page: Page, look: Look) -> list[str]:
     """Return the names of visible tables that are wider than a phone."""
     if look.width > PHONE:
         return []

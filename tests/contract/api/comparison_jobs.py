@@ -15,7 +15,7 @@ TWO_IDEAS = {"first": {"title": "Corals", "text": words(1)}, "second": {"title":
 
 async def finish_comparison(service: Service) -> ComparisonResult:
     """Finish the next comparison: the first idea wins."""
-    lease = await service.lease()
+    lease = await service.lease_next()
     assert isinstance(lease.request, ComparisonRequest)
     first, second = lease.request.first.id, lease.request.second.id
     overall = DimensionVerdict(dimension="overall", winner="first", reason="clearer")

@@ -10,8 +10,8 @@ import pytest
 from orchestrator.store import Database, NotificationListener
 from orchestrator.store.migrator import AnyConnection
 from tests.contract.api.commands import Program
-from tests.contract.api.people import Person, person
-from tests.contract.api.service import ACME, OTHER, TEXT, Service, served
+from tests.contract.api.people import Person, add_person
+from tests.contract.api.service import ACME, OTHER, TEXT, Service, serve
 from tests.postgres import owner_url
 
 
@@ -33,9 +33,9 @@ async def listener(database: Database) -> AsyncIterator[NotificationListener]:
 
 @pytest.fixture
 async def service(database: Database, listener: NotificationListener) -> Service:
-    new_service = Service.of(database, listener)
-    await new_service.tenant(ACME)
-    await new_service.tenant(OTHER)
+    new_service = Service.build(database, listener)
+    await new_service.create_tenant(ACME)
+    await new_service.create_tenant(OTHER)
     return new_service
 
 
@@ -46,18 +46,18 @@ def client(service: Service) -> httpx2.AsyncClient:
 
 @pytest.fixture
 async def owner(service: Service) -> Person:
-    return await person(service, "owner", "Olga Owner")
+    return await add_person(service, "owner", "Olga Owner")
 
 
 @pytest.fixture
 async def officer(service: Service) -> Person:
-    return await person(service, "officer", "Otto Officer")
+    return await add_person(service, "officer", "Otto Officer")
 
 
 @pytest.fixture
 async def ada(service: Service) -> Person:
     """A reviewer."""
-    return await person(service, "reviewer")
+    return await add_person(service, "reviewer")
 
 
 @pytest.fixture
@@ -68,5 +68,5 @@ async def program(service: Service, tmp_path: Path) -> AsyncIterator[Program]:
     (tmp_path / "ideas" / "bad.pdf").write_text("no PDF at all")
     (tmp_path / "ideas" / "cutoff.txt").write_text("2024-01-01")
     (tmp_path / "ideas" / "notes.xyz").write_text("not an idea")
-    async with served(service.app) as url:
-        yield Program(url, await service.key(), tmp_path)
+    async with serve(service.app) as url:
+        yield Program(url, await service.create_key(), tmp_path)

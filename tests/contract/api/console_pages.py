@@ -3,10 +3,10 @@
 from typing import NamedTuple
 
 from tests.contract.api.erasures import request_erasure, submit_rows_to_erase
-from tests.contract.api.evaluated_calls import call_of_two_fields, call_with_reports, evaluated_call_of_six
+from tests.contract.api.evaluated_calls import call_of_two_fields, call_with_reports, evaluate_call_of_six
 from tests.contract.api.people import Person
 from tests.contract.api.ranking_jobs import finish_ranking
-from tests.contract.api.reported_evaluations import evaluation_with_llm_requests
+from tests.contract.api.reported_evaluations import store_llm_requests
 from tests.contract.api.reviewed_calls import call_with_opinions
 from tests.contract.api.service import Service
 
@@ -19,14 +19,12 @@ class ConsolePage(NamedTuple):
     name: str
 
 
-async def pages_with_content(
-    service: Service, owner: Person, reviewer: Person
-) -> tuple[list[ConsolePage], list[ConsolePage]]:
+async def fill_pages(service: Service, owner: Person, reviewer: Person) -> tuple[list[ConsolePage], list[ConsolePage]]:
     """Return the pages of an owner and those of a reviewer, and store something to show on each."""
-    evaluation_in_progress = await evaluation_with_llm_requests(service)
+    evaluation_in_progress = await store_llm_requests(service)
     fields = await call_of_two_fields(service)
     call_of_reports = await call_with_reports(service)
-    ended_call = await evaluated_call_of_six(service)
+    ended_call = await evaluate_call_of_six(service)
     reviewed_call, *_ = await call_with_opinions(service, others=1)
     decided_evaluation = (await owner.get(f"/v1/batches/{reviewed_call}/evaluations")).json()["items"][0]["id"]
     ranking = (await owner.post("/v1/rankings", json={"batch": ended_call, "shortlist_size": 2})).json()["id"]

@@ -40,7 +40,7 @@ async def erase_and_fetch_proof(caller: httpx2.AsyncClient, **body: Any) -> dict
     return proof
 
 
-async def tables_holding(database: Database, word: str) -> list[str]:
+async def find_tables_with(database: Database, word: str) -> list[str]:
     """Return the names of all tables with a row that contains the word."""
     tables = await database.fetch("SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY 1")
     return [
@@ -54,7 +54,7 @@ async def wait_for_blocked_statements(database: Database, count: int) -> None:
     """Wait until that many statements wait for a lock."""
     query = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
 
-    async def enough() -> bool:
+    async def is_blocked() -> bool:
         return len(await database.fetch(query)) >= count
 
-    await wait_until_async(enough)
+    await wait_until_async(is_blocked)

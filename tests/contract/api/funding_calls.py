@@ -40,7 +40,7 @@ ANSWERS = {
 }
 
 
-async def funding_call(officer: Person, terms: CallTerms = TERMS) -> str:
+async def create_funding_call(officer: Person, terms: CallTerms = TERMS) -> str:
     """Return a funding call without proposals."""
     answer = await officer.post("/v1/calls", json={"name": "Spring", "terms": terms.model_dump(mode="json")})
     assert answer.status_code == 201, answer.text
@@ -56,20 +56,22 @@ async def add_proposals(officer: Person, batch: str, *texts: str, **query: str) 
     return await officer.post(f"/v1/batches/{batch}/rows", params=parameters, files=form)
 
 
-async def proposals_of(officer: Person, batch: str) -> list[str]:
+async def list_proposals(officer: Person, batch: str) -> list[str]:
     evaluations = (await officer.get(f"/v1/batches/{batch}/evaluations")).json()["items"]
     return [item["id"] for item in sorted(evaluations, key=lambda item: item["row"])]
 
 
-async def reviewed_call(service: Service, officer: Person, reviewer: Person, count: int = 2) -> tuple[str, list[str]]:
+async def create_reviewed_call(
+    service: Service, officer: Person, reviewer: Person, count: int = 2
+) -> tuple[str, list[str]]:
     """Return a call whose proposals have reports and are assigned to the reviewer."""
-    batch = await funding_call(officer)
+    batch = await create_funding_call(officer)
     addition = await add_proposals(officer, batch, *(f"# Proposal {number}\n\n{WORDS}" for number in range(count)))
     assert addition.status_code == 202, addition.text
     for _ in range(count):
-        await finish_with_report(service, await service.lease(), full_report())
+        await finish_with_report(service, await service.lease_next(), full_report())
     assignment = await officer.post(
         f"/v1/batches/{batch}/assignments", json={"per_proposal": 1, "reviewers": [reviewer.member.id]}
     )
     assert assignment.status_code == 200, assignment.text
-    return batch, await proposals_of(officer, batch)
+    return batch, await list_proposals(officer, batch)

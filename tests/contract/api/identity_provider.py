@@ -26,7 +26,7 @@ class Provider:
     verified: list[str] = field(default_factory=list)
     """Codes whose PKCE verifier was correct."""
 
-    async def knows(self, subject: str, **claims: Any) -> None:
+    async def create_account(self, subject: str, **claims: Any) -> None:
         """Create an account with these claims at the provider."""
         async with httpx2.AsyncClient() as client:
             assert (await client.put(f"{self.url}/users/{subject}", json=claims)).status_code == 204
@@ -64,7 +64,7 @@ class _HoldsToPkce:
 
 
 @contextmanager
-def provider_running() -> Iterator[Provider]:
+def run_provider() -> Iterator[Provider]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of the provider's own
         from oidc_provider_mock import _app, _server
@@ -77,7 +77,7 @@ def provider_running() -> Iterator[Provider]:
         yield provider
 
 
-def signing_in_with(service: Service, issuer: str, **settings: Any) -> Service:
+def use_identity_provider(service: Service, issuer: str, **settings: Any) -> Service:
     """The same service, with this identity provider."""
     defaults = {"client_id": "assayer", "client_secret": "s3cret", "tenant": ACME, "label": "your agency's account"}
     provider_settings = IdentityProviderSettings(issuer=issuer, **defaults | settings)
@@ -87,7 +87,7 @@ def signing_in_with(service: Service, issuer: str, **settings: Any) -> Service:
 
 
 @asynccontextmanager
-async def browser(service: Service) -> AsyncIterator[httpx2.AsyncClient]:
+async def open_browser_client(service: Service) -> AsyncIterator[httpx2.AsyncClient]:
     """Open a client that reaches the service and the identity provider."""
     transport = httpx2.ASGITransport(app=service.app)
     async with httpx2.AsyncClient(mounts={BASE: transport}, base_url=BASE, timeout=30) as client:

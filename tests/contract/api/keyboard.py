@@ -49,7 +49,7 @@ class Keyboard:
         assert not stop["fault"], f"{stop['name']} {stop['fault']} on {self.page.url}"
         return Stop(stop["place"], stop["name"])
 
-    async def to(self, name: str, key: str = "Tab") -> None:
+    async def move_to(self, name: str, key: str = "Tab") -> None:
         """Press Tab, or another `key`, until the element whose label or text begins with `name` has the focus."""
         passed_names = []
         for _ in range(_MOST_STOPS):
@@ -61,25 +61,25 @@ class Keyboard:
 
     async def open(self, name: str, key: str = "Tab") -> None:
         """Go to a link or button and press Enter; the page that it leads to is open afterwards."""
-        await self.to(name, key)
+        await self.move_to(name, key)
         async with self.page.expect_navigation():
             await self.page.keyboard.press("Enter")
 
     async def unfold(self, name: str) -> None:
         """Go to what unfolds and press Enter."""
-        await self.to(name)
+        await self.move_to(name)
         await self.press("Enter")
 
     async def choose(self, score: int) -> None:
         """Go to the next group of scores, choose the lowest with Space, and from there `score` with the arrow keys."""
-        await self.to("1")
+        await self.move_to("1")
         stop = await self.press("Space", *["ArrowRight"] * (score - 1))
         assert stop is not None
         assert stop.name == f"input {score}"
 
     async def type(self, label: str, text: str) -> None:
         """Go to a field and type into it."""
-        await self.to(label)
+        await self.move_to(label)
         await self.page.keyboard.type(text)
 
     async def walk(self) -> list[Stop]:
@@ -88,14 +88,14 @@ class Keyboard:
         await self.page.evaluate("document.activeElement?.blur()")
         await self.page.reload()
         await self.page.evaluate("document.activeElement?.blur()")
-        forward_stops = await self._until_the_end("Tab")
-        backward_stops = await self._until_the_end("Shift+Tab")
+        forward_stops = await self._walk_to_end("Tab")
+        backward_stops = await self._walk_to_end("Shift+Tab")
         assert [stop.place for stop in reversed(backward_stops)] == [stop.place for stop in forward_stops], (
             self.page.url
         )
         return forward_stops
 
-    async def _until_the_end(self, key: str) -> list[Stop]:
+    async def _walk_to_end(self, key: str) -> list[Stop]:
         stops: list[Stop] = []
         while (stop := await self.press(key)) is not None and (not stops or stop.place != stops[0].place):
             assert stop.place not in {passed.place for passed in stops}, f"{stop.name} is passed twice"

@@ -11,21 +11,21 @@ from mcp.client.streamable_http import streamable_http_client
 
 from cluster.mcp.server import PATH, http_app
 from cluster.mcp.waiting import ServerState
-from tests.contract.api.service import served
+from tests.contract.api.service import serve
 
 T = TypeVar("T")
 
 
 @asynccontextmanager
-async def mcp_over_http(url: str, state: ServerState | None = None) -> AsyncIterator[str]:
+async def run_mcp_server(url: str, state: ServerState | None = None) -> AsyncIterator[str]:
     """Run an MCP server for the service at the URL and yield the server's address."""
     app = http_app(url, "127.0.0.1", (), state or ServerState())
-    async with app.router.lifespan_context(app), served(app) as address:
+    async with app.router.lifespan_context(app), serve(app) as address:
         yield address + PATH
 
 
 @asynccontextmanager
-async def mcp_client(address: str, key: str, mode: str = "auto") -> AsyncIterator[Client]:
+async def connect_mcp_client(address: str, key: str, mode: str = "auto") -> AsyncIterator[Client]:
     """Connect to an MCP server with an API key."""
     headers = {"Authorization": f"Bearer {key}"}
     async with (
@@ -36,7 +36,7 @@ async def mcp_client(address: str, key: str, mode: str = "auto") -> AsyncIterato
 
 
 @asynccontextmanager
-async def entered_in_task(opened: AbstractAsyncContextManager[T]) -> AsyncIterator[T]:
+async def enter_in_task(opened: AbstractAsyncContextManager[T]) -> AsyncIterator[T]:
     """Enter and leave a context manager in the same task.
 
     Cancel scopes need this, and pytest may leave a fixture in another task than it entered."""

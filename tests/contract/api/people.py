@@ -10,7 +10,7 @@ from orchestrator.reviewing.models import Member, NewMember
 from tests.contract.api.service import ACME, Service
 from tests.contract.store_jobs import OPERATOR
 
-__all__ = ["OPERATOR", "Person", "call_of", "person"]
+__all__ = ["OPERATOR", "Person", "add_person", "call_of"]
 
 FILLER = "We predict which stored examples the next round of training will overwrite, and rehearse those first. " * 3
 
@@ -24,7 +24,7 @@ class Person(httpx2.AsyncClient):
         self.member, self.key = member, key
 
 
-async def person(
+async def add_person(
     service: Service, role: PersonRole, name: str = "Ada Byron", *, affiliation: str = "", tenant: TenantId = ACME
 ) -> Person:
     services, now = service.services, service.services.clock.now()
@@ -41,7 +41,7 @@ async def person(
 async def call_of(service: Service, *texts: str, tenant: TenantId = ACME) -> tuple[str, list[str]]:
     """A batch of ideas with these words, and its evaluations in the rows' order."""
     form = [("file", (f"{place}.txt", f"{text}\n\n{FILLER}{place}".encode())) for place, text in enumerate(texts)]
-    async with service.caller(tenant=tenant) as owner:
+    async with service.open_caller(tenant=tenant) as owner:
         answer = await owner.post("/v1/batches", files=form)
         assert answer.status_code == 202, answer.text
         batch = answer.json()["id"]

@@ -18,7 +18,7 @@ def check_problem(answer: httpx2.Response, status: int, slug: str) -> ProblemDoc
     return document
 
 
-def first_error(answer: httpx2.Response) -> ProblemError:
+def get_first_error(answer: httpx2.Response) -> ProblemError:
     """Check that an answer refuses an invalid request, and return the first error that it names."""
     errors = check_problem(answer, 422, "invalid-request").errors
     assert errors

@@ -13,7 +13,7 @@ from orchestrator.jobs.requests import RankingRequest
 from orchestrator.jobs.results import RankingResult
 from orchestrator.settings import QueueSettings
 from orchestrator.store import PgLeases
-from tests.contract.api.evaluated_calls import evaluated_call_of_six
+from tests.contract.api.evaluated_calls import evaluate_call_of_six
 from tests.contract.api.service import Service
 from tests.unit.batch_bodies import WORDS
 from tests.unit.judges import JudgeLlm, ranking_run, right
@@ -34,7 +34,7 @@ async def submit_ranking(client: httpx2.AsyncClient, **body: Any) -> AcceptedRan
 
 async def finish_ranking(service: Service, judge: JudgeLlm | None = None) -> RankingRequest:
     """Rank the ideas of the next job, by default with a judge who sees the worth of each, and return its request."""
-    lease = await service.lease()
+    lease = await service.lease_next()
     work = lease.request
     assert isinstance(work, RankingRequest)
     ideas = [mask_idea(idea) for idea in work.ideas] if work.blind else work.ideas
@@ -56,13 +56,13 @@ async def rank_call(service: Service, call: str, **body: Any) -> str:
     return str(answer.json()["id"])
 
 
-async def ranked_call(service: Service) -> tuple[str, str]:
+async def create_ranked_call(service: Service) -> tuple[str, str]:
     """Return a call of six proposals and its ranking."""
-    call = await evaluated_call_of_six(service)
+    call = await evaluate_call_of_six(service)
     return call, await rank_call(service, call, comparisons_per_idea=10)
 
 
-async def proposal_ids(client: httpx2.AsyncClient, call: str) -> list[str]:
+async def list_proposal_ids(client: httpx2.AsyncClient, call: str) -> list[str]:
     """Return the ids of the evaluations of a call in the order of their rows."""
     evaluations = (await client.get(f"/v1/batches/{call}/evaluations")).json()["items"]
     return [evaluation["id"] for evaluation in sorted(evaluations, key=lambda evaluation: evaluation["row"])]

@@ -32,10 +32,10 @@ async def _store_report(service: Service, lease: Lease, run: EvaluationId, repor
     assert await PgLeases(service.database, QueueSettings()).finish(lease, verdict)
 
 
-async def evaluation_with_full_report(service: Service) -> str:
+async def store_full_report(service: Service) -> str:
     """Return the id of a finished evaluation whose report uses every field."""
     answer = await service.machine.post("/v1/evaluations", json=BODY)
-    await finish_with_report(service, await service.lease(), full_report())
+    await finish_with_report(service, await service.lease_next(), full_report())
     return str(answer.json()["id"])
 
 
@@ -47,12 +47,12 @@ def call_record(task: str, *faults: Fault, cached: bool = False) -> CallRecord:
     )  # fmt: skip
 
 
-async def evaluation_with_llm_requests(service: Service) -> str:
+async def store_llm_requests(service: Service) -> str:
     """Return the id of a finished evaluation with three LLM requests.
 
     The first has its messages stored, the second was answered from an older cache, the third failed."""
     submitted = await service.machine.post("/v1/evaluations", json=BODY)
-    lease = await service.lease()
+    lease = await service.lease_next()
     run = await _start_run(service, lease)
     answers, now = PgAnswerCache(service.database), service.services.clock.now()
     wrapped_fault = Fault(kind="wrapped", detail="The answer came in a code block.")

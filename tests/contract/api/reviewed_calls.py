@@ -7,8 +7,8 @@ import httpx2
 
 from assayer.models import Score
 from orchestrator.jobs.models import BatchId
-from tests.contract.api.evaluated_calls import part_with
-from tests.contract.api.people import Person, call_of, person
+from tests.contract.api.evaluated_calls import build_part
+from tests.contract.api.people import Person, add_person, call_of
 from tests.contract.api.reported_evaluations import finish_with_report
 from tests.contract.api.service import Service
 from tests.contract.store_records import report
@@ -24,10 +24,10 @@ _SCORES_OF_BEN = (1, 2, 2, 4, 3, 4, 5, 1)
 
 async def invite_reviewers(service: Service, *names: str) -> list[Person]:
     """Return new reviewers with these names."""
-    return [await person(service, "reviewer", name) for name in names]
+    return [await add_person(service, "reviewer", name) for name in names]
 
 
-def member_ids(*people: Person) -> list[str]:
+def list_member_ids(*people: Person) -> list[str]:
     """Return the member ids of people."""
     return [str(person.member.id) for person in people]
 
@@ -50,9 +50,9 @@ async def assign_reviewers(client: httpx2.AsyncClient, batch: str, **body: Any) 
     return content
 
 
-async def assigned_call(service: Service, *texts: str) -> tuple[Person, str, list[str]]:
+async def create_assigned_call(service: Service, *texts: str) -> tuple[Person, str, list[str]]:
     """Return a reviewer with all proposals of a call assigned, the call and its evaluations."""
-    officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
+    officer, ada = await add_person(service, "officer", "Otto Officer"), await add_person(service, "reviewer")
     batch, evaluations = await call_of(service, *texts)
     await officer.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
     return ada, batch, evaluations
@@ -60,8 +60,8 @@ async def assigned_call(service: Service, *texts: str) -> tuple[Person, str, lis
 
 async def call_with_reviewer(service: Service, *texts: str) -> tuple[Person, str, list[str]]:
     """Return a reviewer with all proposals of a call assigned, the call and its evaluations; the first has a report."""
-    assigned_reviewers = await assigned_call(service, *texts)
-    await finish_with_report(service, await service.lease(), full_report())
+    assigned_reviewers = await create_assigned_call(service, *texts)
+    await finish_with_report(service, await service.lease_next(), full_report())
     return assigned_reviewers
 
 
@@ -72,7 +72,7 @@ async def call_with_opinions(service: Service, opinions: int = 8, others: int = 
     count = len(_REPORT_SCORES)
     rows = "\n".join(f'Number {n},"We count what {n} plots hold. {"We test it. " * 20}"' for n in range(count))
     grace, ben = await invite_reviewers(service, "Grace Hopper", "Ben Blum")
-    officer = await person(service, "officer", "Otto Officer")
+    officer = await add_person(service, "officer", "Otto Officer")
     made = await officer.post("/v1/batches", files=[("file", ("call.csv", f"title,text\n{rows}\n".encode()))])
     batch = BatchId(made.json()["id"])
     assignment = await officer.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 2 + others})
@@ -80,9 +80,9 @@ async def call_with_opinions(service: Service, opinions: int = 8, others: int = 
     evaluations = (await officer.get(f"/v1/batches/{batch}/evaluations")).json()["items"]
     id_by_row = {evaluation["row"]: evaluation["id"] for evaluation in evaluations}
     for _ in _REPORT_SCORES:
-        lease = await service.lease()
+        lease = await service.lease_next()
         value = next(_REPORT_SCORES[row - 1] for row, id in id_by_row.items() if id == lease.job)
-        parts = () if value is None else (part_with(Score(value=value, basis="two papers", certainty="low")),)
+        parts = () if value is None else (build_part(Score(value=value, basis="two papers", certainty="low")),)
         await finish_with_report(service, lease, report().model_copy(update={"parts": parts}))
     for reviewer, scores in ((grace, _SCORES_OF_GRACE), (ben, _SCORES_OF_BEN)):
         for row, score in list(enumerate(scores, 1))[:opinions]:

@@ -18,7 +18,7 @@ REWARD_ITEM = {
 }
 
 
-def reward_outcome(item: int, value: int | None = 1, **changes: Any) -> RewardOutcome:
+def build_reward_outcome(item: int, value: int | None = 1, **changes: Any) -> RewardOutcome:
     """Return the outcome of an item; without a value, its judges failed."""
     content = Absent(reason="Every analyst was lost.") if value is None else value
     reward = Reward.model_validate(

@@ -39,26 +39,26 @@ _BODIES: dict[str, dict[str, Any]] = {
 }
 
 
-def request_body(method: str, path: str) -> dict[str, Any]:
+def build_request_body(method: str, path: str) -> dict[str, Any]:
     """Return a well-formed body for an operation."""
     return _PUT_BODIES.get(path, {"reviewers": None}) if method == "PUT" else _BODIES.get(path, {"name": "mine"})
 
 
-def api_operations(app: FastAPI) -> list[tuple[str, str]]:
+def list_api_operations(app: FastAPI) -> list[tuple[str, str]]:
     """Return the methods and paths of the API's description."""
     return [(method.upper(), path) for path, methods in app.openapi()["paths"].items() for method in methods]
 
 
-def console_routes(service: Service) -> Iterator[tuple[APIRoute, Act | None]]:
+def iterate_console_routes(service: Service) -> Iterator[tuple[APIRoute, Act | None]]:
     """Yield all routes of the console, each with the act that it requires."""
     routers = [router.original_router for router in service.app.router.routes if hasattr(router, "original_router")]
     for route in (route for router in routers for route in router.routes):
         if isinstance(route, APIRoute) and route.path.startswith("/console"):
-            yield route, next(_acts_of(route.dependant), None)
+            yield route, next(_iterate_acts(route.dependant), None)
 
 
-def _acts_of(dependant: Dependant) -> Iterator[Act]:
+def _iterate_acts(dependant: Dependant) -> Iterator[Act]:
     if act := getattr(dependant.call, "act", None):
         yield act
     for dependency in dependant.dependencies:
-        yield from _acts_of(dependency)
+        yield from _iterate_acts(dependency)

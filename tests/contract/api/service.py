@@ -67,10 +67,10 @@ class Service:
     @cached_property
     def machine(self) -> httpx2.AsyncClient:
         """A client with a key of the tenant `ACME` that permits everything."""
-        return self.client(self.machine_key)
+        return self.open_client(self.machine_key)
 
     @classmethod
-    def of(cls, database: Database, listener: NotificationListener, **settings: Any) -> "Service":
+    def build(cls, database: Database, listener: NotificationListener, **settings: Any) -> "Service":
         clock = SystemClock()
         checks = [Check(name="database", ok=True, detail="it answers")]
 
@@ -114,12 +114,12 @@ class Service:
             setattr(services, name, value)
         return Service(self.database, services, create_app(services), self.checks, self.machine_key)
 
-    async def tenant(self, tenant: TenantId = ACME) -> None:
+    async def create_tenant(self, tenant: TenantId = ACME) -> None:
         await self.services.tenants.create(tenant, TenantPlan(name=tenant))
         if tenant == ACME:
-            self.machine_key = await self.key()
+            self.machine_key = await self.create_key()
 
-    async def key(
+    async def create_key(
         self,
         *scopes: Scope,
         tenant: TenantId = ACME,
@@ -134,25 +134,25 @@ class Service:
         await self.services.keys.create(tenant, plan, key)
         return key.secret
 
-    def client(self, key: str | None = None, url: str | None = None) -> httpx2.AsyncClient:
+    def open_client(self, key: str | None = None, url: str | None = None) -> httpx2.AsyncClient:
         """Return a client of the application itself, or of the server that runs at the URL."""
         headers = {} if key is None else {"Authorization": f"Bearer {key}"}
         transport = None if url else httpx2.ASGITransport(app=self.app)
         return httpx2.AsyncClient(transport=transport, base_url=url or "http://api", headers=headers, timeout=60)
 
     @asynccontextmanager
-    async def caller(self, *scopes: Scope, tenant: TenantId = ACME) -> AsyncIterator[httpx2.AsyncClient]:
-        async with self.client(await self.key(*scopes, tenant=tenant)) as client:
+    async def open_caller(self, *scopes: Scope, tenant: TenantId = ACME) -> AsyncIterator[httpx2.AsyncClient]:
+        async with self.open_client(await self.create_key(*scopes, tenant=tenant)) as client:
             yield client
 
-    async def lease(self) -> Lease:
+    async def lease_next(self) -> Lease:
         (lease,) = await PgLeases(self.database, QueueSettings()).acquire("worker", FreeSlots(1, 0))
         return lease
 
     async def finish(self, problem: Problem | None = None, graph: GraphRecord | None = None) -> Lease:
         """Finish the next job: with a report, or as failed with a problem."""
         leases = PgLeases(self.database, QueueSettings())
-        lease = await self.lease()
+        lease = await self.lease_next()
         run = EvaluationId(f"run_{lease.job}")
         assert await leases.record_run(lease, run, {})
         if problem is None:
@@ -163,7 +163,7 @@ class Service:
 
 
 @asynccontextmanager
-async def served(app: ASGIApp) -> AsyncIterator[str]:
+async def serve(app: ASGIApp) -> AsyncIterator[str]:
     """The application behind a real server; gives its URL."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))

@@ -2,8 +2,8 @@
 
 import asyncio
 
-from tests.contract.api.console_forms import csrf_token, signed_in, submit_form
-from tests.contract.api.people import person
+from tests.contract.api.console_forms import fetch_csrf_token, open_session, submit_form
+from tests.contract.api.people import add_person
 from tests.contract.api.service import Service
 
 HERE = "/console/account"
@@ -11,9 +11,9 @@ ORIGIN = {"Origin": "http://api"}
 
 
 async def test_a_reviewer_switches_mails_off_and_on_again(service: Service) -> None:
-    grace = await person(service, "reviewer", "Grace Hopper", affiliation="Yale University")
+    grace = await add_person(service, "reviewer", "Grace Hopper", affiliation="Yale University")
     members, tenant = service.services.members, grace.member.tenant
-    async with signed_in(service, grace.key) as browser:
+    async with open_session(service, grace.key) as browser:
         shown = (await browser.get(HERE)).text
         assert "grace.hopper@example.org" in shown
         assert "Yale University" in shown
@@ -32,10 +32,10 @@ async def test_a_reviewer_switches_mails_off_and_on_again(service: Service) -> N
 
 
 async def test_concurrent_account_save_does_not_restore_a_removed_role(service: Service) -> None:
-    owner, otto = await person(service, "owner", "Olga Owner"), await person(service, "officer", "Otto Officer")
+    owner, otto = await add_person(service, "owner", "Olga Owner"), await add_person(service, "officer", "Otto Officer")
     at = f"/v1/members/{otto.member.id}"
-    async with signed_in(service, otto.key) as browser:
-        body = {"csrf_token": await csrf_token(browser, HERE)}
+    async with open_session(service, otto.key) as browser:
+        body = {"csrf_token": await fetch_csrf_token(browser, HERE)}
         for _ in range(10):
             demotion = owner.patch(at, json={"role": "reviewer"})
             saves = [{"receives_email": "true"} if n % 2 else {} for n in range(8)]
@@ -45,9 +45,9 @@ async def test_concurrent_account_save_does_not_restore_a_removed_role(service: 
 
 
 async def test_undelivered_email_is_shown_to_the_inviting_officer(service: Service) -> None:
-    officer, grace = await person(service, "officer", "Otto"), await person(service, "reviewer", "Grace Hopper")
+    officer, grace = await add_person(service, "officer", "Otto"), await add_person(service, "reviewer", "Grace Hopper")
     await service.database.run(lambda connection: service.services.mails.queue_invitation(connection, grace.member))
-    async with signed_in(service, officer.key) as browser:
+    async with open_session(service, officer.key) as browser:
         assert "queued" in (await browser.get(f"/console/members/{grace.member.id}")).text
         query = (
             "UPDATE mails SET state = 'failed', attempt = 1, last_result = 'mail.test answered 550 <no such mailbox>.'"

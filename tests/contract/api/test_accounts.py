@@ -7,7 +7,7 @@ from tests.contract.api.service import BODY, OTHER, Service
 
 
 async def test_tenant_is_created_changed_listed_and_deleted(service: Service) -> None:
-    async with service.caller("admin") as admin:
+    async with service.open_caller("admin") as admin:
         made = await admin.post("/v1/tenants", json={"id": "agency", "name": "An agency", "monthly_usd": 100})
         assert (made.status_code, made.headers["location"]) == (201, "/v1/tenants/agency")
         changed = await admin.patch("/v1/tenants/agency", json={"weight": 3, "monthly_usd": None})
@@ -25,7 +25,7 @@ async def test_tenant_is_created_changed_listed_and_deleted(service: Service) ->
 
 
 async def test_a_key_is_shown_once(service: Service) -> None:
-    async with service.caller("manage") as manager:
+    async with service.open_caller("manage") as manager:
         made = await manager.post(
             "/v1/keys", json={"name": "robot", "scopes": ["submit", "read"], "expires_at": "2190-01-01T01:00:00+01:00"}
         )
@@ -36,7 +36,7 @@ async def test_a_key_is_shown_once(service: Service) -> None:
     assert secret.startswith(made.json()["id"])
     assert shown.json()["expires_at"] == "2190-01-01T00:00:00Z"
     assert secret.removeprefix(made.json()["id"]) not in shown.text + listed.text
-    async with service.client(secret) as robot:
+    async with service.open_client(secret) as robot:
         assert (await robot.post("/v1/evaluations", json=BODY)).status_code == 202
 
 
@@ -52,14 +52,14 @@ async def test_a_key_is_shown_once(service: Service) -> None:
     ],
 )
 async def test_invalid_key_request_is_rejected(service: Service, body: dict[str, object], pointer: str) -> None:
-    async with service.caller("manage") as manager:
+    async with service.open_caller("manage") as manager:
         document = check_problem(await manager.post("/v1/keys", json=body), 422, "invalid-request")
     assert document.errors is not None
     assert document.errors[0].pointer == pointer
 
 
 async def test_creating_a_key_beyond_own_rights_is_forbidden(service: Service) -> None:
-    async with service.caller("manage") as manager:
+    async with service.open_caller("manage") as manager:
         higher = await manager.post("/v1/keys", json={"name": "x", "scopes": ["admin"]})
         figures = await manager.post("/v1/keys", json={"name": "x", "scopes": ["metrics"]})
         elsewhere = await manager.post("/v1/keys", json={"name": "x", "scopes": ["read"], "tenant": OTHER})
@@ -68,7 +68,7 @@ async def test_creating_a_key_beyond_own_rights_is_forbidden(service: Service) -
 
 
 async def test_admin_creates_keys_for_other_tenants(service: Service) -> None:
-    async with service.caller("admin") as admin:
+    async with service.open_caller("admin") as admin:
         made = await admin.post("/v1/keys", json={"name": "first", "scopes": ["manage"], "tenant": OTHER})
         listed = await admin.get("/v1/keys", params={"tenant": OTHER})
         nowhere = await admin.post("/v1/keys", json={"name": "x", "scopes": ["read"], "tenant": "nobody"})
@@ -78,7 +78,11 @@ async def test_admin_creates_keys_for_other_tenants(service: Service) -> None:
 
 
 async def test_usage_counts_only_jobs_of_the_tenant(service: Service) -> None:
-    async with service.caller() as client, service.caller(tenant=OTHER) as other, service.caller("admin") as admin:
+    async with (
+        service.open_caller() as client,
+        service.open_caller(tenant=OTHER) as other,
+        service.open_caller("admin") as admin,
+    ):
         await client.post("/v1/evaluations", json=BODY)
         await service.finish()
         await client.post("/v1/evaluations", json=BODY)

@@ -14,9 +14,9 @@ from orchestrator.store import Database
 from orchestrator.store.database import Connection
 from orchestrator.store.migrator import AnyConnection
 from orchestrator.store.retention import erase_jobs
-from tests.contract.api.console_forms import csrf_token, signed_in
+from tests.contract.api.console_forms import fetch_csrf_token, open_session
 from tests.contract.api.erasures import wait_for_blocked_statements
-from tests.contract.api.people import OPERATOR, Person, call_of, person
+from tests.contract.api.people import OPERATOR, Person, add_person, call_of
 from tests.contract.api.problems import check_problem
 from tests.contract.api.service import ACME, BODY, Service
 from tests.contract.store_jobs import NOW
@@ -31,7 +31,7 @@ _ACTS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-async def erased_under(service: Service, evaluation: str, ask: Ask) -> httpx2.Response:
+async def ask_during_erasure(service: Service, evaluation: str, ask: Ask) -> httpx2.Response:
     """Return the response to a request that arrives during the erasure and continues once it is done."""
 
     async def erase(connection: Connection) -> "asyncio.Future[httpx2.Response]":
@@ -44,7 +44,7 @@ async def erased_under(service: Service, evaluation: str, ask: Ask) -> httpx2.Re
     return await (await service.database.run(erase))
 
 
-async def erased_over(service: Service, evaluation: str, ask: Ask) -> httpx2.Response:
+async def ask_before_erasure(service: Service, evaluation: str, ask: Ask) -> httpx2.Response:
     """Return the response to a request that already holds the call when the erasure arrives.
 
     The request checks whether the call is signed off once it holds it, and is blocked there."""
@@ -65,7 +65,7 @@ async def erased_over(service: Service, evaluation: str, ask: Ask) -> httpx2.Res
         await connection.close()
 
 
-async def reviewed(service: Service, owner: Person) -> str:
+async def create_assigned_proposal(service: Service, owner: Person) -> str:
     """A proposal of a call, which is assigned."""
     batch, (first,) = await call_of(service, "# One")
     assigned = await owner.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
@@ -73,7 +73,7 @@ async def reviewed(service: Service, owner: Person) -> str:
     return first
 
 
-async def words_about(database: Database, evaluation: str) -> list[str]:
+async def list_acts_with_words(database: Database, evaluation: str) -> list[str]:
     """Acts of which the audit log still has the words."""
     rows = await database.fetch(
         """
@@ -88,35 +88,35 @@ async def words_about(database: Database, evaluation: str) -> list[str]:
 @pytest.mark.parametrize("what", ["remarks", "override", "conflicts"])
 async def test_acts_on_a_single_evaluation_during_its_erasure_return_410(service: Service, what: str) -> None:
     """The call is not locked, because the erasure would have to wait for the lock."""
-    owner, reviewer = await person(service, "owner", "Olga Owner"), await person(service, "reviewer")
+    owner, reviewer = await add_person(service, "owner", "Olga Owner"), await add_person(service, "reviewer")
     single = (await service.machine.post("/v1/evaluations", json=BODY)).json()["id"]
     body = _ACTS[what][1] | ({"reviewer": reviewer.member.id} if what == "conflicts" else {})
     ask = partial(owner.post, f"/v1/evaluations/{single}/{what}", json=body)
-    check_problem(await erased_under(service, single, ask), 410, "gone")
-    assert await words_about(service.database, single) == []
+    check_problem(await ask_during_erasure(service, single, ask), 410, "gone")
+    assert await list_acts_with_words(service.database, single) == []
 
 
-@pytest.mark.parametrize("meets", [erased_under, erased_over])
+@pytest.mark.parametrize("meets", [ask_during_erasure, ask_before_erasure])
 @pytest.mark.parametrize("what", _ACTS)
 async def test_acts_on_a_call_during_an_erasure_succeed_or_return_410(
     service: Service, what: str, meets: Callable[[Service, str, Ask], Awaitable[httpx2.Response]]
 ) -> None:
-    owner, ada = await person(service, "owner", "Olga Owner"), await person(service, "reviewer")
-    first = await reviewed(service, owner)
+    owner, ada = await add_person(service, "owner", "Olga Owner"), await add_person(service, "reviewer")
+    first = await create_assigned_proposal(service, owner)
     role, body = _ACTS[what]
     acts = ada if role == "reviewer" else owner
     answer = await meets(service, first, partial(acts.post, f"/v1/evaluations/{first}/{what}", json=body))
     if answer.status_code not in (200, 201):
         check_problem(answer, 410, "gone")
     assert await service.database.fetch("SELECT FROM jobs") == []
-    assert await words_about(service.database, first) == []
+    assert await list_acts_with_words(service.database, first) == []
 
 
 async def test_opinion_erased_right_after_submission_is_still_accepted(
     service: Service, table_owner: AnyConnection
 ) -> None:
-    owner, ada = await person(service, "owner", "Olga Owner"), await person(service, "reviewer")
-    first = await reviewed(service, owner)
+    owner, ada = await add_person(service, "owner", "Olga Owner"), await add_person(service, "reviewer")
+    first = await create_assigned_proposal(service, owner)
     # At the very end of the transaction that gives the opinion.
     await table_owner.execute("""
         CREATE FUNCTION erase_at_once() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -137,10 +137,13 @@ async def test_opinion_erased_right_after_submission_is_still_accepted(
 
 
 async def test_page_action_during_an_erasure_reports_the_erasure(service: Service, owner: Person) -> None:
-    async with service.caller() as machine, signed_in(service, owner.key) as browser:
+    async with service.open_caller() as machine, open_session(service, owner.key) as browser:
         single = (await machine.post("/v1/evaluations", json=BODY)).json()["id"]
-        form = {"csrf_token": await csrf_token(browser, f"/console/proposals/{single}"), "text": "Look at the budget."}
+        form = {
+            "csrf_token": await fetch_csrf_token(browser, f"/console/proposals/{single}"),
+            "text": "Look at the budget.",
+        }
         where, headers = f"/console/proposals/{single}/remarks", {"Origin": "http://api"}
-        answer = await erased_under(service, single, partial(browser.post, where, data=form, headers=headers))
+        answer = await ask_during_erasure(service, single, partial(browser.post, where, data=form, headers=headers))
     assert answer.status_code == 410
     assert "was erased on" in answer.text

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from tests.contract.api.console_forms import signed_in
+from tests.contract.api.console_forms import open_session
 from tests.contract.api.reviewed_calls import call_with_opinions
 from tests.contract.api.service import Service
 
@@ -15,7 +15,7 @@ async def test_agreement_plot_shows_chance_and_constant_score_baselines(service:
     first = (await grace.get("/v1/assignments")).json()["items"][0]["evaluation"]
     revised = await grace.patch(f"/v1/evaluations/{first}/opinions", json={"score": 5})
     assert revised.status_code == 200, revised.text
-    async with signed_in(service, await service.key()) as officer:
+    async with open_session(service, await service.create_key()) as officer:
         page = (await officer.get(f"/console/calls/{batch}/plots")).text
     cells = [re.sub("<[^>]*>", "|", row) for row in re.findall("<tr>.*?</tr>", page)]
     rows = [[cell.strip() for cell in row.split("|") if cell.strip()] for row in cells]
@@ -30,7 +30,7 @@ async def test_agreement_plot_shows_chance_and_constant_score_baselines(service:
     assert "2 reviews of proposals without a report score are not shown" in page
     assert ["90 to 100", "0", "0", "0", "0", "2"] in rows
     link = html.unescape(re.findall('<a href="([^"]*score_from=90[^"]*)"', page)[-1])
-    async with signed_in(service, await service.key()) as officer:
+    async with open_session(service, await service.create_key()) as officer:
         assert "1 proposal<" in (await officer.get(link)).text
 
 
@@ -42,7 +42,7 @@ async def test_agreement_plot_is_replaced_by_a_note_without_enough_opinions(
     service: Service, given: int, words: str
 ) -> None:
     batch, *_ = await call_with_opinions(service, given)
-    async with signed_in(service, await service.key()) as officer:
+    async with open_session(service, await service.create_key()) as officer:
         page = (await officer.get(f"/console/calls/{batch}/plots")).text
     assert words in page
     assert "Agreement between reviewers" not in page

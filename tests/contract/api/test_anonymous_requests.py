@@ -7,8 +7,8 @@ import pytest
 
 from orchestrator.store import key_store, mails, sessions, sign_in_links
 from orchestrator.store.migrator import AnyConnection
-from tests.contract.api.identity_provider import browser, provider_running, signing_in_with
-from tests.contract.api.routes import api_operations, console_routes
+from tests.contract.api.identity_provider import open_browser_client, run_provider, use_identity_provider
+from tests.contract.api.routes import iterate_console_routes, list_api_operations
 from tests.contract.api.service import Service
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of the provider's own code
@@ -50,7 +50,7 @@ _STATEMENTS: dict[str, tuple[str, Sequence[object]]] = {
 
 
 @pytest.fixture
-def statements(service: Service, monkeypatch: pytest.MonkeyPatch) -> list[object]:
+def executed_statements(service: Service, monkeypatch: pytest.MonkeyPatch) -> list[object]:
     """Works that are given to the database from now on."""
     database, works = service.database, list[object]()
     run = database.run
@@ -65,36 +65,36 @@ def statements(service: Service, monkeypatch: pytest.MonkeyPatch) -> list[object
 
 @pytest.fixture(scope="module")
 def provider_url() -> Iterator[str]:
-    with provider_running() as provider:
+    with run_provider() as provider:
         yield provider.url
 
 
-def _operations(service: Service) -> Iterator[tuple[str, str]]:
-    yield from api_operations(service.app)
-    for route, _ in console_routes(service):
+def _iterate_operations(service: Service) -> Iterator[tuple[str, str]]:
+    yield from list_api_operations(service.app)
+    for route, _ in iterate_console_routes(service):
         if route.path not in _READS_ONE_ROW:
             yield from ((method, route.path) for method in sorted(route.methods or ()))
 
 
-async def test_anonymous_request_sends_no_statement(service: Service, statements: list[object]) -> None:
+async def test_anonymous_request_sends_no_statement(service: Service, executed_statements: list[object]) -> None:
     statuses = dict[tuple[str, str], int]()
-    async with service.client() as client:
-        for method, path in _operations(service):
+    async with service.open_client() as client:
+        for method, path in _iterate_operations(service):
             answer = await client.request(method, path.replace("{", "").replace("}", ""))
             statuses[method, path] = answer.status_code
-            assert statements == [], (method, path)
+            assert executed_statements == [], (method, path)
     assert len(statuses) > 200
     assert {status for status in statuses.values() if status >= 500} == set()
 
 
 async def test_redirect_to_identity_provider_sends_no_statement(
-    service: Service, provider_url: str, statements: list[object]
+    service: Service, provider_url: str, executed_statements: list[object]
 ) -> None:
-    async with browser(signing_in_with(service, provider_url)) as client:
+    async with open_browser_client(use_identity_provider(service, provider_url)) as client:
         for _ in range(20):
             assert (await client.get(START)).status_code == 303
             assert (await client.get("/console/callback", params={"code": "c", "state": "s"})).status_code == 400
-    assert statements == []
+    assert executed_statements == []
 
 
 async def test_statements_of_anonymous_forms_read_by_an_index(table_owner: AnyConnection) -> None:

@@ -4,11 +4,11 @@ import csv
 import io
 
 from orchestrator.jobs.models import JobId
-from tests.contract.api.browsing import EACH_LOOK, Look, at_the_console, look_over
-from tests.contract.api.console_forms import signed_in, submit_form
+from tests.contract.api.browsing import EACH_LOOK, Look, look_over, open_console
+from tests.contract.api.console_forms import open_session, submit_form
 from tests.contract.api.people import Person
 from tests.contract.api.service import Service
-from tests.contract.pdf_files import pdf_text
+from tests.contract.pdf_files import read_pdf_text
 from tests.unit.batch_bodies import WORDS
 
 _TABLE = f"""id,title,text,applicant,institution,budget_usd,programme
@@ -36,7 +36,7 @@ async def test_columns_of_the_table_are_kept_shown_and_exported(service: Service
     text = (await officer.get(f"/v1/batches/{batch}/results?format=csv")).content.decode("utf-8-sig")
     row = next(csv.DictReader(io.StringIO(text)))
     assert (row["applicant"], row["requested"], row["column_programme"]) == ("Ada Author", "120000.0", "Memory")
-    async with signed_in(service, officer.key) as browser:
+    async with open_session(service, officer.key) as browser:
         for path in (f"/console/calls/{batch}", f"/console/calls/{batch}/decisions", f"/console/proposals/{first}"):
             assert "Yale University" in (await browser.get(path)).text, path
         assert "Memory" in (await browser.get(f"/console/proposals/{first}")).text
@@ -46,7 +46,7 @@ async def test_reviewers_never_see_the_applicant(service: Service, officer: Pers
     batch, (first, _) = await _call(service, officer)
     await officer.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
     assert (await ada.get(f"/v1/evaluations/{first}/applicant")).status_code == 403
-    async with signed_in(service, ada.key) as browser:
+    async with open_session(service, ada.key) as browser:
         page = await browser.get(f"/console/review/{first}")
         assert page.status_code == 200
         assert "Ada Author" not in page.text
@@ -65,7 +65,7 @@ async def test_applicant_is_changed_on_the_page_until_sign_off(
 ) -> None:
     batch, (first, second) = await _call(service, officer)
     here = f"/console/proposals/{first}"
-    async with signed_in(service, officer.key) as browser:
+    async with open_session(service, officer.key) as browser:
         fields = {"name": "Ada King", "institution": "", "amount": "75.000,50"}
         assert (await submit_form(browser, here, "/applicant", **fields)).status_code == 303
         wrong = await submit_form(browser, here, "/applicant", name="Ada", amount="a lot")
@@ -87,7 +87,7 @@ async def test_same_text_is_told_within_a_call_and_across_calls(service: Service
     told = (await officer.get(f"/v1/evaluations/{first}/applicant")).json()["same_text"]
     assert [item["evaluation"] for item in told[:2]] == [second, third]
     assert told[1]["call"] == "Autumn"
-    async with signed_in(service, officer.key) as browser:
+    async with open_session(service, officer.key) as browser:
         assert "same text as row 2" in (await browser.get(f"/console/calls/{batch}")).text
         assert "same text as in Spring" in (await browser.get(f"/console/calls/{other}")).text
 
@@ -111,7 +111,7 @@ async def test_erase_page_lists_proposals_in_which_a_name_occurs(
     text = f"# Rehearsal by risk\n\nBy Ada Author, Yale University\n\n{WORDS}"
     made = await officer.post("/v1/batches", files=[("file", ("one.md", text.encode()))])
     assert made.status_code == 202, made.text
-    async with at_the_console(service, owner.key, look) as (page, url):
+    async with open_console(service, owner.key, look) as (page, url):
         await page.goto(f"{url}/console/erase")
         await page.get_by_label("Applicant’s name").fill("Ada Author")
         await page.get_by_role("button", name="Show what would be deleted").click()
@@ -129,7 +129,7 @@ async def test_dossier_is_ordered_by_decision_and_states_it(service: Service, ow
     note = {"note": "Fund row 2."}
     assert (await owner.post(f"/v1/batches/{batch}/sign-off", json=note)).status_code == 200
     pdf = (await officer.get(f"/v1/batches/{batch}/dossier")).content
-    told = " ".join(pdf_text(pdf).split())
+    told = " ".join(read_pdf_text(pdf).split())
     for words in ("Sorted by decision", "Fund row 2.", "fund 80,000", "decline: We"):
         assert words in told, words
     assert told.index("fund 80,000") < told.index("decline: We")

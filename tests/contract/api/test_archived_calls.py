@@ -1,17 +1,17 @@
 """Finished calls are archived with one click and taken out of the archive with one."""
 
-from tests.contract.api.browsing import PHONE_AND_DESK, at_the_console, look_over
-from tests.contract.api.console_forms import signed_in, submit_form
-from tests.contract.api.evaluated_calls import evaluated_call_of_six
+from tests.contract.api.browsing import PHONE_AND_DESK, look_over, open_console
+from tests.contract.api.console_forms import open_session, submit_form
+from tests.contract.api.evaluated_calls import evaluate_call_of_six
 from tests.contract.api.people import Person, call_of
 from tests.contract.api.service import Service
 
 
 async def test_a_finished_call_is_archived_and_taken_out_again(service: Service, owner: Person) -> None:
-    batch = await evaluated_call_of_six(service)
+    batch = await evaluate_call_of_six(service)
     assert (await owner.patch(f"/v1/batches/{batch}", json={"name": "Spring"})).status_code == 200
     before, look = (await owner.get(f"/v1/batches/{batch}")).json(), PHONE_AND_DESK[1]
-    async with at_the_console(service, owner.key, look) as (page, url):
+    async with open_console(service, owner.key, look) as (page, url):
         await page.get_by_role("link", name="Spring").press("Enter")
         await page.get_by_role("button", name="Archive").press("Enter")
         await look_over(page, "call-archived", look)
@@ -34,7 +34,7 @@ async def test_a_finished_call_is_archived_and_taken_out_again(service: Service,
 async def test_a_call_under_way_is_not_archived(service: Service, owner: Person) -> None:
     batch, _ = await call_of(service, "# One", "# Two")
     here = f"/console/calls/{batch}"
-    async with signed_in(service, owner.key) as browser:
+    async with open_session(service, owner.key) as browser:
         assert "Archive</button>" not in (await browser.get(here)).text
         await submit_form(browser, f"{here}/terms", f"{here}/archive", archived="true")
         assert f'href="{here}"' in (await browser.get("/console")).text

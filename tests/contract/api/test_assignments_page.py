@@ -1,7 +1,7 @@
 """The page on which reviewers are assigned to a call: tried, done, withdrawn; conflicts declared and cleared."""
 
-from tests.contract.api.console_forms import hidden_field, signed_in, submit_form
-from tests.contract.api.people import Person, call_of, person
+from tests.contract.api.console_forms import find_hidden_field, open_session, submit_form
+from tests.contract.api.people import Person, add_person, call_of
 from tests.contract.api.service import Service
 
 
@@ -10,7 +10,7 @@ async def test_reviewer_assignments_are_previewed_made_and_withdrawn(
 ) -> None:
     batch, (first, _) = await call_of(service, "# One", "# Two")
     here = f"/console/calls/{batch}/assignments"
-    async with signed_in(service, officer.key) as browser:
+    async with open_session(service, officer.key) as browser:
         assert here in (await browser.get(f"/console/calls/{batch}")).text
         tried = (await browser.get(here, params={"per_proposal": "2"})).text
         assert "2 new assignments" in tried
@@ -21,7 +21,7 @@ async def test_reviewer_assignments_are_previewed_made_and_withdrawn(
             )
             == []
         )
-        plan = {"per_proposal": "2", "shown": hidden_field(tried, "shown")}
+        plan = {"per_proposal": "2", "shown": find_hidden_field(tried, "shown")}
         assert (await submit_form(browser, here, **plan)).status_code == 303
         assert "no review yet" in (await browser.get(here)).text
         given = {"evaluation": first, "reviewer": str(ada.member.id)}
@@ -34,13 +34,13 @@ async def test_reviewer_assignments_are_previewed_made_and_withdrawn(
 
 
 async def test_outdated_assignment_plan_is_rejected_without_assigning_reviewers(service: Service) -> None:
-    officer = await person(service, "officer", "Otto Officer")
-    await person(service, "reviewer")
+    officer = await add_person(service, "officer", "Otto Officer")
+    await add_person(service, "reviewer")
     batch, _ = await call_of(service, "# One")
     here = f"/console/calls/{batch}/assignments"
-    async with signed_in(service, officer.key) as browser:
-        shown = hidden_field((await browser.get(here, params={"per_proposal": "2"})).text, "shown")
-        await person(service, "reviewer", "Bob Noyce")
+    async with open_session(service, officer.key) as browser:
+        shown = find_hidden_field((await browser.get(here, params={"per_proposal": "2"})).text, "shown")
+        await add_person(service, "reviewer", "Bob Noyce")
         refused = await submit_form(browser, here, per_proposal="2", shown=shown)
     assert refused.status_code == 409
     assert "no reviewers were assigned" in refused.text
@@ -51,10 +51,10 @@ async def test_outdated_assignment_plan_is_rejected_without_assigning_reviewers(
 
 
 async def test_conflict_is_declared_excludes_the_reviewer_and_is_cleared_with_reason(service: Service) -> None:
-    officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
+    officer, ada = await add_person(service, "officer", "Otto Officer"), await add_person(service, "reviewer")
     batch, (first,) = await call_of(service, "# One")
     here, whose = f"/console/calls/{batch}/assignments", {"evaluation": first, "reviewer": str(ada.member.id)}
-    async with signed_in(service, officer.key) as browser:
+    async with open_session(service, officer.key) as browser:
         assert (await submit_form(browser, here, "/conflicts", **whose, reason=" x ")).status_code == 409
         assert (await submit_form(browser, here, "/conflicts", **whose, reason="a former student")).status_code == 303
         tried = (await browser.get(here, params={"per_proposal": "1"})).text
@@ -71,10 +71,10 @@ async def test_conflict_is_declared_excludes_the_reviewer_and_is_cleared_with_re
 
 
 async def test_reviewer_is_assigned_by_hand_unless_a_conflict_forbids_it(service: Service, officer: Person) -> None:
-    ada = await person(service, "reviewer", affiliation="Yale University")
+    ada = await add_person(service, "reviewer", affiliation="Yale University")
     batch, (first, second) = await call_of(service, "# One", "# Two\n\nAda Byron, Yale University")
     here = f"/console/calls/{batch}/assignments"
-    async with signed_in(service, officer.key) as browser:
+    async with open_session(service, officer.key) as browser:
         fields = {"evaluation": first, "reviewer": str(ada.member.id)}
         assert (await submit_form(browser, here, "/one", **fields)).status_code == 303
         assert "already assigned" in (await submit_form(browser, here, "/one", **fields)).text
@@ -91,7 +91,7 @@ async def test_no_reviewer_gets_more_than_the_maximum(service: Service, officer:
     assert (made["assigned"], sum(item["missing_reviewers"] for item in made["unfilled_proposals"])) == (2, 3)
     again = (await officer.post(f"/v1/batches/{batch}/assignments", json=limited)).json()
     assert again["assigned"] == 0
-    async with signed_in(service, officer.key) as browser:
+    async with open_session(service, officer.key) as browser:
         query = {"per_proposal": "1", "max_load": "3"}
         page = await browser.get(f"/console/calls/{batch}/assignments", params=query)
         assert "at most 3 proposals each" in page.text
@@ -105,14 +105,14 @@ async def test_declined_review_leaves_the_queue_with_its_reason_and_does_not_ret
 ) -> None:
     batch, (first, _) = await call_of(service, "# One", "# Two")
     await officer.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
-    async with signed_in(service, ada.key) as browser:
+    async with open_session(service, ada.key) as browser:
         form = {"kind": "expertise", "reason": "I know no chemistry."}
         declined = await submit_form(browser, f"/console/review/{first}", "/conflict", **form)
         assert "The proposal was removed from your queue" in (await browser.get(declined.headers["location"])).text
         assert "was removed from your queue" not in (await browser.get("/console/queue")).text
     again = (await officer.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})).json()
     assert [item["evaluation"] for item in again["unfilled_proposals"]] == [first]
-    async with signed_in(service, officer.key) as browser:
+    async with open_session(service, officer.key) as browser:
         page = (await browser.get(f"/console/calls/{batch}/assignments")).text
         assert "declined the review" in page
         assert "Not my field: I know no chemistry." in page

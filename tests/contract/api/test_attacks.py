@@ -9,7 +9,7 @@ from benchmarks.hostile.attacks.crowds import CROWDS
 from benchmarks.hostile.attacks.honest import ask_honestly
 from benchmarks.hostile.attacks.single import generate_attacks, send_attack
 from benchmarks.hostile.attacks.target import Target, prepare_target
-from tests.contract.api.service import Service, served
+from tests.contract.api.service import Service, serve
 
 SHARE = 0.01
 """Share of the full size used for large attacks here; the program runs them in full."""
@@ -18,7 +18,7 @@ KEYS = 4
 
 @pytest.fixture
 async def target(service: Service) -> AsyncIterator[Target]:
-    async with served(service.app) as url, prepare_target(url, await service.key("admin"), KEYS) as made:
+    async with serve(service.app) as url, prepare_target(url, await service.create_key("admin"), KEYS) as made:
         yield made
 
 
@@ -38,10 +38,10 @@ async def test_mass_attacks_cause_no_server_errors_or_refusals_for_others(target
 
 
 async def test_tenants_of_the_attacks_are_gone_afterwards(service: Service) -> None:
-    async with served(service.app) as url:
-        async with prepare_target(url, await service.key("admin"), KEYS) as made:
+    async with serve(service.app) as url:
+        async with prepare_target(url, await service.create_key("admin"), KEYS) as made:
             assert len(set(made.attacker_keys)) == KEYS
-        async with service.client(await service.key("admin"), url) as client:
+        async with service.open_client(await service.create_key("admin"), url) as client:
             names = {item["id"] for item in (await client.get("/v1/tenants")).json()["items"]}
     assert names == {"acme", "other"}
 

@@ -6,17 +6,17 @@ from pathlib import Path
 
 from orchestrator.access.audit_chain import AuditEntry, AuditExport
 from tests.contract.api.commands import Program
-from tests.contract.api.console_forms import signed_in
-from tests.contract.api.people import call_of, person
-from tests.contract.api.service import Service, served
+from tests.contract.api.console_forms import open_session
+from tests.contract.api.people import add_person, call_of
+from tests.contract.api.service import Service, serve
 
 
 async def test_blanked_text_in_an_owner_export_is_reported_as_a_fault(service: Service, tmp_path: Path) -> None:
-    owner, file = await person(service, "owner", "Olga Owner"), tmp_path / "log.jsonl"
+    owner, file = await add_person(service, "owner", "Olga Owner"), tmp_path / "log.jsonl"
     _, (first,) = await call_of(service, "# One")
     await owner.post(f"/v1/evaluations/{first}/override", json={"score": 4, "reason": "It is urgent."})
     assert (await owner.get("/v1/audit-log")).json()["reader"] == "owner"
-    async with served(service.app) as url:
+    async with serve(service.app) as url:
         program = Program(url, owner.key, tmp_path)
         saved = await program.run("admin", "audit-log", "export", file)
     head, *entries = [json.loads(line) for line in (await asyncio.to_thread(file.read_text)).splitlines()]
@@ -34,8 +34,8 @@ async def test_blanked_text_in_an_owner_export_is_reported_as_a_fault(service: S
 
 
 async def test_console_export_names_its_reader_role(service: Service) -> None:
-    auditor = await person(service, "auditor", "Audi Tor")
-    async with signed_in(service, auditor.key) as browser:
+    auditor = await add_person(service, "auditor", "Audi Tor")
+    async with open_session(service, auditor.key) as browser:
         head, *entries = (await browser.get("/console/audit-log/export")).text.splitlines()
     assert AuditExport.model_validate_json(head).reader == "auditor"
     assert [AuditEntry.model_validate_json(entry).number for entry in entries] == [1, 2]

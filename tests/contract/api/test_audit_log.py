@@ -12,8 +12,8 @@ from assayer.errors import StorageError
 from orchestrator.access.audit_chain import ActBy, Actor, AuditEntry, AuditHead, find_audit_faults
 from orchestrator.jobs.models import TenantId
 from tests.contract.api.commands import Program
-from tests.contract.api.people import Person, call_of, person
-from tests.contract.api.service import ACME, BODY, OTHER, Service, served
+from tests.contract.api.people import Person, add_person, call_of
+from tests.contract.api.service import ACME, BODY, OTHER, Service, serve
 
 ADA = Actor("mb_ada", "Ada", "officer")
 
@@ -31,7 +31,7 @@ async def _log(service: Service, tenant: TenantId = ACME) -> list[AuditEntry]:
 async def test_entries_are_paged_in_order(service: Service) -> None:
     await _write(service, 5)
     await _write(service, 1, OTHER)
-    async with service.caller("manage") as manager:
+    async with service.open_caller("manage") as manager:
         first = (await manager.get("/v1/audit-log?limit=3")).json()
         second = (await manager.get("/v1/audit-log", params={"limit": 3, "after": first["next"]})).json()
         head = AuditHead.model_validate((await manager.get("/v1/audit-log/head")).json())
@@ -70,7 +70,7 @@ async def test_database_rejects_changes_to_audit_entries(service: Service, state
 
 
 async def test_nul_characters_in_audit_text_are_replaced(service: Service) -> None:
-    owner, ada = await person(service, "owner", "Olga Owner"), await person(service, "reviewer")
+    owner, ada = await add_person(service, "owner", "Olga Owner"), await add_person(service, "reviewer")
     _, (first,) = await call_of(service, "# One")
     body = {"reviewer": ada.member.id, "reason": "a friend\x00 of theirs"}
     declared = await owner.post(f"/v1/evaluations/{first}/conflicts", json=body)
@@ -81,7 +81,7 @@ async def test_nul_characters_in_audit_text_are_replaced(service: Service) -> No
 
 
 async def test_erasing_an_applicant_removes_text_but_keeps_the_hash_chain(service: Service) -> None:
-    async with service.caller("submit", "read", "manage") as owner:
+    async with service.open_caller("submit", "read", "manage") as owner:
         batch = await owner.post("/v1/evaluations", json=BODY)
         job = batch.json()["id"]
         await service.finish()
@@ -104,7 +104,7 @@ async def test_erasing_an_applicant_removes_text_but_keeps_the_hash_chain(servic
 
 
 async def test_erasure_by_source_does_not_log_the_source(service: Service) -> None:
-    async with service.caller("submit", "read", "manage") as owner:
+    async with service.open_caller("submit", "read", "manage") as owner:
         rows = b'{"id": "A-2026-0007", "text": "' + b"An idea of enough words to be one. " * 9 + b'"}'
         await owner.post("/v1/batches", content=rows, headers={"Content-Type": "application/jsonl"})
         gone = await owner.post("/v1/erasures", json={"source": "A-2026-0007"})
@@ -118,7 +118,7 @@ async def test_erasure_by_source_does_not_log_the_source(service: Service) -> No
 
 async def test_audit_log_outlives_its_tenant_without_text(service: Service) -> None:
     await _write(service, 2, OTHER)
-    async with service.caller("admin") as admin:
+    async with service.open_caller("admin") as admin:
         assert (await admin.delete("/v1/tenants/other")).status_code == 204
     log = await _log(service, OTHER)
     assert [entry.content is None for entry in log] == [True, True, False]
@@ -128,7 +128,7 @@ async def test_audit_log_outlives_its_tenant_without_text(service: Service) -> N
 async def test_retention_removes_text_of_old_entries(service: Service) -> None:
     """Purging removes the content of entries past the retention period and keeps the rest."""
     await _write(service, 2)
-    async with service.caller("admin") as admin:
+    async with service.open_caller("admin") as admin:
         await admin.patch("/v1/tenants/acme", json={"retention_days": 30})
     log = service.services.audit_log
     assert await log.purge(service.services.clock.now()) == 0
@@ -166,14 +166,14 @@ _DAMAGES: dict[str, Callable[[list[str]], list[str]]] = {
 }
 
 
-def _lines(file: Path) -> list[str]:
+def _read_lines(file: Path) -> list[str]:
     return file.read_text().splitlines(keepends=True)
 
 
 async def test_command_exports_the_log_and_detects_damage(service: Service, tmp_path: Path, log_file: Path) -> None:
     await _write(service, 4)
-    async with served(service.app) as url:
-        program = Program(url, (await person(service, "auditor")).key, tmp_path)
+    async with serve(service.app) as url:
+        program = Program(url, (await add_person(service, "auditor")).key, tmp_path)
         saved = await program.run("admin", "audit-log", "export", log_file, "--json")
         head = (await program.run("admin", "audit-log", "head")).out.strip()
         document = await program.run("admin", "audit-log", "head", "--json")
@@ -182,7 +182,7 @@ async def test_command_exports_the_log_and_detects_damage(service: Service, tmp_
     good = await program.run("admin", "audit-log", "verify", log_file, "--head", head)
     assert good.code == 0, good.out
     assert "6 entries, nothing changed, nothing missing" in good.err
-    lines = await asyncio.to_thread(_lines, log_file)
+    lines = await asyncio.to_thread(_read_lines, log_file)
     for damage in _DAMAGES.values():
         await asyncio.to_thread(log_file.write_text, "".join(damage(lines)))
         found = await program.run("admin", "audit-log", "verify", log_file, "--head", head)
@@ -207,7 +207,7 @@ async def test_machine_key_verifies_the_log_without_reading_opinions(
     )
     whole = (await owner.get("/v1/audit-log")).json()["items"]
     assert not any(entry["withheld"] for entry in whole)
-    async with service.caller("manage") as machine:
+    async with service.open_caller("manage") as machine:
         answer = await machine.get("/v1/audit-log")
     entries = answer.json()["items"]
     assert "It is" not in answer.text
@@ -220,14 +220,14 @@ async def test_machine_key_verifies_the_log_without_reading_opinions(
     ]
     assert all(entry["salt"] is None for entry in entries if entry["withheld"])
     assert all(entry["content"] for entry in entries if not entry["withheld"])
-    async with served(service.app) as url:
-        program = Program(url, await service.key("manage"), tmp_path)
+    async with serve(service.app) as url:
+        program = Program(url, await service.create_key("manage"), tmp_path)
         saved = await program.run("admin", "audit-log", "export", log_file)
     good = await program.run("admin", "audit-log", "verify", log_file, "--head", saved.out.strip())
     assert good.code == 0, good.out
     assert "The text of 5 entries is withheld" in good.err
     assert "The header itself cannot be verified" in good.err
-    lines = await asyncio.to_thread(_lines, log_file)
+    lines = await asyncio.to_thread(_read_lines, log_file)
     assert '"reader":"machine"' in lines[0]
     for other in ([lines[0].replace("machine", "owner"), *lines[1:]], lines[1:]):
         await asyncio.to_thread(log_file.write_text, "".join(other))

@@ -2,14 +2,16 @@
 
 from orchestrator.access.audit_chain import ActBy, Actor, AuditedAct, AuditEntry, find_audit_faults
 from orchestrator.jobs.models import TenantId
-from tests.contract.api.console_forms import signed_in
-from tests.contract.api.people import person
+from tests.contract.api.console_forms import open_session
+from tests.contract.api.people import add_person
 from tests.contract.api.service import ACME, Service
 
 HERE = "/console/audit-log"
 
 
-async def written(service: Service, count: int, act: AuditedAct = "remark added", tenant: TenantId = ACME) -> None:
+async def write_entries(
+    service: Service, count: int, act: AuditedAct = "remark added", tenant: TenantId = ACME
+) -> None:
     for number in range(count):
         actor, now = Actor("mb_grace", "Grace Hopper", "officer"), service.services.clock.now()
         await service.services.audit_log.record(
@@ -18,10 +20,10 @@ async def written(service: Service, count: int, act: AuditedAct = "remark added"
 
 
 async def test_entries_are_listed_newest_first_and_filtered_by_actor_act_and_subject(service: Service) -> None:
-    auditor = await person(service, "auditor", "Eva Auditor")
-    await written(service, 60)
-    await written(service, 1, "score overridden")
-    async with signed_in(service, auditor.key) as browser:
+    auditor = await add_person(service, "auditor", "Eva Auditor")
+    await write_entries(service, 60)
+    await write_entries(service, 1, "score overridden")
+    async with open_session(service, auditor.key) as browser:
         newest = (await browser.get(HERE)).text
         assert newest.index('id="entry-63"') < newest.index('id="entry-62"')
         assert 'id="entry-13"' not in newest
@@ -36,11 +38,11 @@ async def test_entries_are_listed_newest_first_and_filtered_by_actor_act_and_sub
 
 
 async def test_chain_is_checked_against_a_stored_tip(service: Service) -> None:
-    auditor = await person(service, "auditor", "Eva Auditor")
+    auditor = await add_person(service, "auditor", "Eva Auditor")
     early = await service.services.audit_log.get_head(ACME)
-    await written(service, 3)
+    await write_entries(service, 3)
     head = await service.services.audit_log.get_head(ACME)
-    async with signed_in(service, auditor.key) as browser:
+    async with open_session(service, auditor.key) as browser:
         assert f"{head.number}:{head.hash}" in (await browser.get(HERE)).text
         whole = (await browser.get(f"{HERE}/check")).text
         assert f"The log is intact: {head.number} entries." in whole
@@ -56,10 +58,10 @@ async def test_chain_is_checked_against_a_stored_tip(service: Service) -> None:
 
 
 async def test_long_chain_is_checked_and_exported_completely(service: Service) -> None:
-    auditor = await person(service, "auditor", "Eva Auditor")
-    await written(service, 1_001)
+    auditor = await add_person(service, "auditor", "Eva Auditor")
+    await write_entries(service, 1_001)
     head = await service.services.audit_log.get_head(ACME)
-    async with signed_in(service, auditor.key) as browser:
+    async with open_session(service, auditor.key) as browser:
         assert f"The log is intact: {head.number:,} entries." in (await browser.get(f"{HERE}/check")).text
         saved = await browser.get(f"{HERE}/export")
     assert saved.headers["content-disposition"] == 'attachment; filename="audit-log.jsonl"'

@@ -14,9 +14,9 @@ from orchestrator.jobs.estimates import TypicalEvaluation
 from orchestrator.jobs.models import JobVerdict, TenantId, TenantPlan
 from orchestrator.store import PgAnswerCache
 from tests.contract.api.commands import Program
-from tests.contract.api.service import ACME, JSONL_HEADERS, OTHER, Service, served
-from tests.contract.store_jobs import Queue, job
-from tests.contract.store_records import answered, call
+from tests.contract.api.service import ACME, JSONL_HEADERS, OTHER, Service, serve
+from tests.contract.store_jobs import Queue, build_job
+from tests.contract.store_records import build_answered_row, call
 from tests.in_memory import MemoryCorpusVersions
 from tests.memory_corpus import MemoryCorpus
 from tests.unit.batch_bodies import as_jsonl, words
@@ -34,28 +34,30 @@ THREE = as_jsonl(
 )
 
 
-async def asked(caller: httpx2.AsyncClient, body: bytes = THREE, **query: str) -> BatchEstimate:
+async def request_estimate(caller: httpx2.AsyncClient, body: bytes = THREE, **query: str) -> BatchEstimate:
     answer = await caller.post("/v1/batches/estimate", content=body, headers=JSONL_HEADERS, params=query)
     assert answer.status_code == 200, answer.text
     return BatchEstimate.model_validate_json(answer.content)
 
 
-async def evaluated(service: Service, count: int, usd: float | None, tenant: TenantId = ACME) -> None:
+async def finish_evaluations(service: Service, count: int, usd: float | None, tenant: TenantId = ACME) -> None:
     """Finish `count` evaluations that cost `usd` each."""
     queue = Queue(service.database)
-    await queue.add(*(job(f"{tenant}_{usd}_{number}") for number in range(count)), tenant=tenant)
-    for lease in await queue.lease(count):
+    await queue.add(*(build_job(f"{tenant}_{usd}_{number}") for number in range(count)), tenant=tenant)
+    for lease in await queue.lease_next(count):
         run = EvaluationId(f"run_{lease.job}")
         assert await queue.leases.record_run(lease, run, {"run": run})
-        row = answered(f"key_{run}", run, call(cost_usd=usd)).model_copy(update={"at": dt.datetime.now(dt.UTC)})
+        row = build_answered_row(f"key_{run}", run, call(cost_usd=usd)).model_copy(
+            update={"at": dt.datetime.now(dt.UTC)}
+        )
         await PgAnswerCache(service.database).record(row, None)
         await queue.leases.finish(lease, JobVerdict(state="succeeded", cost_usd=usd))
 
 
 async def test_estimate_lists_rejected_rows_counts_duplicates_once_and_stores_nothing(service: Service) -> None:
     service = service.with_services(typical_evaluations={"review": TYPICAL})
-    async with service.caller() as caller:
-        found = await asked(caller)
+    async with service.open_caller() as caller:
+        found = await request_estimate(caller)
         assert (found.rows, found.accepted, found.ideas, [row.row for row in found.rejected]) == (4, 3, 2, [4])
         assert [(duplicate.row, duplicate.duplicate_of) for duplicate in found.duplicates] == [(3, 2)]
         assert (found.basis, found.llm_requests, found.cost_usd, found.high_cost_usd) == ("typical", 120, 0.8, 1.0)
@@ -71,31 +73,31 @@ async def test_estimate_lists_rejected_rows_counts_duplicates_once_and_stores_no
 
 async def test_estimate_uses_own_evaluations_and_ignores_other_tenants(service: Service) -> None:
     service = service.with_services(typical_evaluations={"review": TYPICAL})
-    await evaluated(service, 12, 0.25)
-    await evaluated(service, 12, 7.0, OTHER)
-    async with service.caller() as caller:
-        found = await asked(caller, max_usd="0.2")
+    await finish_evaluations(service, 12, 0.25)
+    await finish_evaluations(service, 12, 7.0, OTHER)
+    async with service.open_caller() as caller:
+        found = await request_estimate(caller, max_usd="0.2")
         assert (found.basis, found.evaluations, found.llm_requests, found.prompt_tokens) == ("own", 12, 2, 200)
         assert (found.cost_usd, found.share_over_max_usd) == (0.4, 1.0)
         assert found.hours_to_finish is not None
-        assert (await asked(caller, method="grapheval")).cost_absent
+        assert (await request_estimate(caller, method="grapheval")).cost_absent
 
 
 async def test_estimate_states_gpu_hours_without_cached_tokens_if_the_speed_is_known(service: Service) -> None:
-    await evaluated(service, 12, 0.25)
+    await finish_evaluations(service, 12, 0.25)
     fast = service.with_services(gpu_speeds={"small": GpuSpeed(read=60, written=10)})
-    async with fast.caller() as caller:
-        found = await asked(caller)
+    async with fast.open_caller() as caller:
+        found = await request_estimate(caller)
         assert (found.prompt_tokens, found.cached_prompt_tokens, found.completion_tokens) == (200, 80, 20)
         assert found.gpu_hours == found.high_gpu_hours == 2 * (60 / 60 + 10 / 10) / 3600
     other = service.with_services(gpu_speeds={"large": GpuSpeed(read=60, written=10)})
-    async with other.caller() as caller:
-        assert (await asked(caller)).gpu_hours is None
+    async with other.open_caller() as caller:
+        assert (await request_estimate(caller)).gpu_hours is None
 
 
 async def test_command_prints_gpu_hours_and_the_cached_share(service: Service, program: Program) -> None:
-    await evaluated(service, 12, 0.25)
-    async with served(service.with_services(gpu_speeds={"small": GpuSpeed(read=100, written=10)}).app) as url:
+    await finish_evaluations(service, 12, 0.25)
+    async with serve(service.with_services(gpu_speeds={"small": GpuSpeed(read=100, written=10)}).app) as url:
         ended = await Program(url, program.key, program.home).run("batch", "submit", "ideas", "--estimate")
     assert "with 100 prompt tokens (40% of them cached) and 10 answer tokens" in ended.out
     assert "GPUs:    about 0.00044 hours; 0.00044 if every idea takes as long as the slowest tenth" in ended.out
@@ -103,16 +105,19 @@ async def test_command_prints_gpu_hours_and_the_cached_share(service: Service, p
 
 async def test_default_board_estimate_is_not_reused_for_another_board(service: Service) -> None:
     service = service.with_services(typical_evaluations={"innoeval": TYPICAL})
-    async with service.caller() as caller:
-        usual, other = await asked(caller, method="innoeval"), await asked(caller, method="innoeval", board="9")
+    async with service.open_caller() as caller:
+        usual, other = (
+            await request_estimate(caller, method="innoeval"),
+            await request_estimate(caller, method="innoeval", board="9"),
+        )
     assert (usual.cost_usd, other.cost_usd) == (0.8, None)
     assert other.cost_absent is not None
     assert "The cost of a custom board is unknown" in other.cost_absent
 
 
 async def test_cost_is_absent_when_a_price_is_unknown(service: Service, client: httpx2.AsyncClient) -> None:
-    await evaluated(service, 12, None)
-    found = await asked(client)
+    await finish_evaluations(service, 12, None)
+    found = await request_estimate(client)
     assert (found.basis, found.cost_usd, found.high_cost_usd, found.exceeds_monthly_budget) == ("own", None, None, None)
     assert found.cost_absent is not None
     assert "of your last 12 evaluations is unknown" in found.cost_absent
@@ -121,10 +126,10 @@ async def test_cost_is_absent_when_a_price_is_unknown(service: Service, client: 
 async def test_estimate_reports_whether_the_monthly_budget_suffices(service: Service) -> None:
     service = service.with_services(typical_evaluations={"review": TYPICAL})
     await service.services.tenants.update(ACME, TenantPlan(name=ACME, monthly_usd=0.9))
-    async with service.caller() as caller:
-        found = await asked(caller)
+    async with service.open_caller() as caller:
+        found = await request_estimate(caller)
         assert (found.remaining_this_month_usd, found.exceeds_monthly_budget) == (0.9, True)
-        assert (await asked(caller, max_usd="0.4")).exceeds_monthly_budget is False
+        assert (await request_estimate(caller, max_usd="0.4")).exceeds_monthly_budget is False
 
 
 async def test_estimate_without_a_valid_idea_is_rejected_like_a_submission(client: httpx2.AsyncClient) -> None:
@@ -133,7 +138,7 @@ async def test_estimate_without_a_valid_idea_is_rejected_like_a_submission(clien
 
 
 async def test_command_prints_the_estimate_and_submits_nothing(program: Program, service: Service) -> None:
-    await evaluated(service, 12, 0.25)
+    await finish_evaluations(service, 12, 0.25)
     ended = await program.run("batch", "submit", "ideas", "--estimate")
     assert ended.code == 0, ended.err
     assert "bad.pdf" in ended.err
@@ -156,10 +161,10 @@ async def test_estimate_counts_the_board_that_is_asked_for(service: Service) -> 
     service = service.with_services(
         typical_evaluations={"innoeval": TYPICAL}, get_typical_board=typical_board, board_models=("large", "other")
     )
-    await evaluated(service, 12, 7.0)
-    async with service.caller() as caller:
-        found = await asked(caller, method="innoeval", board="9", board_models="large, other")
-        other = await asked(caller, method="innoeval", board_models="other")
+    await finish_evaluations(service, 12, 7.0)
+    async with service.open_caller() as caller:
+        found = await request_estimate(caller, method="innoeval", board="9", board_models="large, other")
+        other = await request_estimate(caller, method="innoeval", board_models="other")
     assert asked_for == [(9, ("large", "other")), (None, ("other",))]
     assert (found.basis, found.cost_usd, other.cost_usd) == ("typical", 0.8, 0.8)
 
@@ -172,20 +177,20 @@ class _OfReefs(MemoryCorpus):
 async def test_estimate_reports_corpus_fit_or_why_it_is_absent(
     service: Service, client: httpx2.AsyncClient, program: Program
 ) -> None:
-    unknown = await asked(client)
+    unknown = await request_estimate(client)
     assert (unknown.corpus_fit, unknown.corpus_fit_absent) == (None, "This service has no corpus to search.")
     corpora = MemoryCorpusVersions(_OfReefs(PAPERS, HashingEmbedder()))
     searching = service.with_services(corpora=corpora)
     rows = [{"text": words(1)}, {"text": f"Of a reef. {words(2)}"}]
     many = [{"text": f"{words(number)} number {number}"} for number in range(90)]
-    async with searching.caller() as caller:
-        found = (await asked(caller, as_jsonl(rows))).corpus_fit
+    async with searching.open_caller() as caller:
+        found = (await request_estimate(caller, as_jsonl(rows))).corpus_fit
         assert found is not None
         assert (found.checked_proposals, found.well_covered, found.partly_covered, found.poorly_covered) == (2, 1, 0, 1)
-        some = (await asked(caller, as_jsonl(many))).corpus_fit
+        some = (await request_estimate(caller, as_jsonl(many))).corpus_fit
         assert some is not None
         assert some.checked_proposals == 40
-        graph = await asked(caller, as_jsonl(rows), method="grapheval")
+        graph = await request_estimate(caller, as_jsonl(rows), method="grapheval")
         assert (graph.corpus_fit, graph.corpus_fit_absent) == (None, "This method does not use literature.")
     said = await program.run("batch", "submit", "ideas", "--estimate")
     assert "Corpus:  not checked. This service has no corpus to search." in said.out

@@ -20,8 +20,8 @@ from orchestrator.batches.results import ResultLine
 from orchestrator.jobs.models import JobId, Problem
 from orchestrator.jobs.requests import EvaluationRequest
 from orchestrator.settings import BatchSettings
-from tests.contract.api.problems import check_problem, first_error
-from tests.contract.api.service import ACME, JSONL_HEADERS, Service, served
+from tests.contract.api.problems import check_problem, get_first_error
+from tests.contract.api.service import ACME, JSONL_HEADERS, Service, serve
 from tests.unit.batch_bodies import BOUNDARY, WORDS, as_csv, as_form, as_jsonl, packed, words
 
 CSV = {"Content-Type": "text/csv"}
@@ -39,7 +39,7 @@ async def submit(
     return accepted
 
 
-async def shown(client: httpx2.AsyncClient, accepted: AcceptedBatch) -> BatchResource:
+async def get_batch(client: httpx2.AsyncClient, accepted: AcceptedBatch) -> BatchResource:
     return BatchResource.model_validate_json((await client.get(accepted.links.batch)).content)
 
 
@@ -59,7 +59,7 @@ async def test_queued_rows_keep_their_requested_options(service: Service, client
     assert (first.method, str(first.cutoff), first.limits.max_usd) == ("grapheval", "2024-05-01", 0.5)
     assert first.idea is not None
     assert (str(first.idea.cutoff), str(second.cutoff)) == ("2024-05-01", "2020-01-01")
-    batch = await shown(client, accepted)
+    batch = await get_batch(client, accepted)
     assert (batch.name, batch.rows, batch.states, batch.finished_at) == ("Call 7", 2, {"queued": 2}, None)
 
 
@@ -71,7 +71,7 @@ async def test_latin_1_table_is_accepted_without_its_broken_row(client: httpx2.A
     (rejected,) = accepted.rejected
     assert (rejected.row, rejected.source) == (2, "row 2")
     assert "line 3" in rejected.detail
-    batch = await shown(client, accepted)
+    batch = await get_batch(client, accepted)
     assert (batch.rejected, batch.rejected_rows, batch.states) == (1, accepted.rejected, {"queued": 2})
     page = Page[Evaluation].model_validate_json((await client.get(accepted.links.evaluations)).content)
     assert {item.title for item in page.items} == {"Größe", "Höhe"}
@@ -95,7 +95,7 @@ async def test_pdf_files_become_jobs_and_non_pdf_is_rejected(service: Service, c
     accepted = await submit(client, as_form({"a.pdf": pdf, "b.pdf": b"<html>login</html>", "c.pdf": pdf}), FORM)
     assert [(item.row, item.detail[:18]) for item in accepted.rejected] == [(2, "b.pdf is not a PDF")]
     assert [(duplicate.row, duplicate.duplicate_of) for duplicate in accepted.duplicates] == [(3, 1)]
-    lease = await service.lease()
+    lease = await service.lease_next()
     assert isinstance(lease.request, EvaluationRequest)
     assert (lease.document, lease.request.idea, lease.request.source) == (pdf, None, "a.pdf")
 
@@ -143,7 +143,7 @@ async def test_batch_without_a_valid_row_is_rejected_listing_every_row(client: h
     ],
 )
 async def test_wrong_option_is_named(client: httpx2.AsyncClient, query: str, parameter: str) -> None:
-    error = first_error(await client.post(f"/v1/batches?{query}", content=THREE, headers=JSONL_HEADERS))
+    error = get_first_error(await client.post(f"/v1/batches?{query}", content=THREE, headers=JSONL_HEADERS))
     assert error.parameter == parameter
 
 
@@ -195,7 +195,7 @@ async def test_results_are_returned_as_jsonl_csv_or_parquet(service: Service, cl
 
 
 async def test_finished_batch_reports_pace_and_end_time(service: Service, client: httpx2.AsyncClient) -> None:
-    batch = await shown(client, await finish_three(service, client))
+    batch = await get_batch(client, await finish_three(service, client))
     assert batch.finished_at is not None
     assert batch.finish_expected_at is None
     assert batch.ideas_per_hour is not None
@@ -206,7 +206,7 @@ async def test_finished_batch_reports_pace_and_end_time(service: Service, client
 
 
 async def test_progress_is_streamed_until_the_batch_has_finished(service: Service) -> None:
-    async with served(service.app) as url, service.client(await service.key(), url) as client:
+    async with serve(service.app) as url, service.open_client(await service.create_key(), url) as client:
         accepted = await submit(client)
         events: list[tuple[str, BatchSummary]] = []
         kind = ""
@@ -233,16 +233,16 @@ async def test_batch_sent_in_parts_finishes_after_the_last_part(service: Service
     )
     assert (first.rows, first.next_row) == (2, 3)
     await service.finish()
-    assert (await shown(client, first)).finished_at is None
-    second = await more(client, first, as_form({"c.txt": words(3).encode()}), first_row=3, open="true")
-    third = await more(
+    assert (await get_batch(client, first)).finished_at is None
+    second = await add_rows(client, first, as_form({"c.txt": words(3).encode()}), first_row=3, open="true")
+    third = await add_rows(
         client, first, as_form({"d.pdf": b"none", "e.txt": words(5).encode()}), first_row=second.next_row
     )
     assert (second.id, third.id, third.name) == (first.id, first.id, "Call")
     assert [(item.row, item.source) for item in third.rejected] == [(4, "d.pdf")]
     for _ in range(2):
         await service.finish()
-    batch = await shown(client, first)
+    batch = await get_batch(client, first)
     assert (batch.rows, batch.open, batch.states) == (5, False, {"succeeded": 3})
     assert batch.finished_at is not None
     assert [(rejected_row.row, rejected_row.source) for rejected_row in batch.rejected_rows] == [
@@ -256,7 +256,7 @@ async def test_batch_sent_in_parts_finishes_after_the_last_part(service: Service
     assert [item.row for item in found] == sorted(states)
 
 
-async def more(
+async def add_rows(
     client: httpx2.AsyncClient, batch: AcceptedBatch, body: bytes, key: str = "", **query: object
 ) -> AcceptedBatch:
     headers = FORM | ({"Idempotency-Key": key} if key else {})
@@ -268,16 +268,16 @@ async def more(
 async def test_repeated_part_is_stored_once_and_misplaced_part_is_rejected(client: httpx2.AsyncClient) -> None:
     first = await submit(client, open="true")
     part = as_form({"d.txt": words(4).encode()})
-    assert await more(client, first, part, key="k", first_row=4) == await more(
+    assert await add_rows(client, first, part, key="k", first_row=4) == await add_rows(
         client, first, part, key="k", first_row=4
     )
-    assert (await shown(client, first)).rows == 4
+    assert (await get_batch(client, first)).rows == 4
     closed = await client.post(first.links.rows, content=part, headers=FORM, params={"first_row": 5})
     assert "does not accept rows from number 5 on" in check_problem(closed, 409, "conflict").detail
     other = await submit(client, open="true")
     early = await client.post(other.links.rows, content=part, headers=FORM, params={"first_row": 3})
     assert "does not accept rows from number 3 on" in check_problem(early, 409, "conflict").detail
-    assert (await shown(client, other)).rows == 3
+    assert (await get_batch(client, other)).rows == 3
 
 
 async def test_open_batch_is_closed_by_cancellation_or_after_a_day(
@@ -288,7 +288,7 @@ async def test_open_batch_is_closed_by_cancellation_or_after_a_day(
     assert (ended.open, ended.states) == (False, {"cancelled": 3})
     for days, is_open in ((0, True), (2, False)):
         await service.services.jobs.purge(dt.datetime.now(dt.UTC) + dt.timedelta(days=days))
-        assert (await shown(client, forgotten)).open is is_open
+        assert (await get_batch(client, forgotten)).open is is_open
 
 
 async def test_archive_is_unpacked_and_unsafe_entry_is_rejected_by_name(client: httpx2.AsyncClient) -> None:
@@ -314,7 +314,7 @@ async def test_uploads_beyond_the_limit_are_rejected_with_retry_after(service: S
 
         await full.app(scope, receive_and_note, send)
 
-    async with served(app) as url, full.client(await service.key(), url) as client:
+    async with serve(app) as url, full.open_client(await service.create_key(), url) as client:
 
         async def slow() -> AsyncIterator[bytes]:
             yield THREE

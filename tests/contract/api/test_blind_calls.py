@@ -4,8 +4,8 @@ import httpx2
 import pytest
 
 from orchestrator.jobs.models import Problem
-from tests.contract.api.console_forms import signed_in
-from tests.contract.api.people import Person, person
+from tests.contract.api.console_forms import open_session
+from tests.contract.api.people import Person, add_person
 from tests.contract.api.reported_evaluations import finish_with_report
 from tests.contract.api.service import JSONL_HEADERS, Service
 from tests.unit.batch_bodies import as_jsonl, words
@@ -19,7 +19,7 @@ ROW = {
 PDF = ("file", ("Hopper_Grace_Yale.pdf", b"%PDF-1.4\n" + b"x" * 2000))
 
 
-async def _given_to(service: Service, ada: Person, answer: httpx2.Response) -> str:
+async def _assign_first(service: Service, ada: Person, answer: httpx2.Response) -> str:
     """The evaluation of a batch's first row, assigned."""
     assert answer.status_code == 202, answer.text
     batch = answer.json()["id"]
@@ -31,22 +31,22 @@ async def _given_to(service: Service, ada: Person, answer: httpx2.Response) -> s
 
 @pytest.mark.parametrize("kind", ["row", "document"])
 async def test_author_identity_is_hidden_from_reviewers_of_a_blind_call(service: Service, kind: str) -> None:
-    ada = await person(service, "reviewer")
+    ada = await add_person(service, "reviewer")
     sent = {"files": [PDF]} if kind == "document" else {"content": as_jsonl([ROW]), "headers": JSONL_HEADERS}
-    one = await _given_to(service, ada, await service.machine.post("/v1/batches", **sent))
-    async with signed_in(service, ada.key) as browser:
+    one = await _assign_first(service, ada, await service.machine.post("/v1/batches", **sent))
+    async with open_session(service, ada.key) as browser:
 
-        async def told() -> str:
+        async def read_everything() -> str:
             api = [await ada.get(path) for path in ("/v1/assignments", f"/v1/evaluations/{one}/proposal")]
             pages = [await browser.get(path) for path in ("/console/queue", f"/console/review/{one}")]
             return "\n".join(answer.text for answer in (*api, *pages))
 
-        before = await told()
+        before = await read_everything()
         assert "Proposal 1" in before
         assert ("Rehearsal after" in before) == (kind == "row")
-        await finish_with_report(service, await service.lease(), named_report("Rehearsal after [name]"))
+        await finish_with_report(service, await service.lease_next(), named_report("Rehearsal after [name]"))
         assert (await ada.post(f"/v1/evaluations/{one}/opinions", json={"score": 4})).status_code == 200
-        after = await told()
+        after = await read_everything()
         assert "Rehearsal after" in after
         read = "\n".join(
             [
@@ -64,7 +64,7 @@ async def test_author_identity_is_hidden_from_reviewers_of_a_blind_call(service:
 
 
 async def test_missing_report_reason_hides_the_file_name_from_reviewers(service: Service, ada: Person) -> None:
-    one = await _given_to(service, ada, await service.machine.post("/v1/batches", files=[PDF]))
+    one = await _assign_first(service, ada, await service.machine.post("/v1/batches", files=[PDF]))
     await ada.post(f"/v1/evaluations/{one}/opinions", json={"score": 4})
     await service.finish(Problem(type="about:blank", title="Not read", detail="Hopper_Grace_Yale.pdf is no PDF."))
     late = await ada.patch(f"/v1/evaluations/{one}/opinions", json={"score": 3})
@@ -77,14 +77,16 @@ async def test_missing_report_reason_hides_the_file_name_from_reviewers(service:
 
 
 async def test_officers_and_reviewers_of_named_calls_see_the_original_title(service: Service) -> None:
-    ada = await person(service, "reviewer")
-    async with service.caller() as officer:
-        await _given_to(service, ada, await officer.post("/v1/batches", content=as_jsonl([ROW]), headers=JSONL_HEADERS))
+    ada = await add_person(service, "reviewer")
+    async with service.open_caller() as officer:
+        await _assign_first(
+            service, ada, await officer.post("/v1/batches", content=as_jsonl([ROW]), headers=JSONL_HEADERS)
+        )
         (seen,) = (await officer.get("/v1/assignments")).json()["items"]
         assert seen["title"] == ROW["title"]
-        async with service.caller() as named:
+        async with service.open_caller() as named:
             answer = await named.post("/v1/batches?blind=false", content=as_jsonl([ROW]), headers=JSONL_HEADERS)
-        await _given_to(service, ada, answer)
+        await _assign_first(service, ada, answer)
         titles = [item["title"] for item in (await ada.get("/v1/assignments")).json()["items"]]
     assert sorted("Hopper" in title for title in titles) == [False, True]
     assert ROW["title"] in titles
@@ -93,13 +95,14 @@ async def test_officers_and_reviewers_of_named_calls_see_the_original_title(serv
 @pytest.mark.parametrize("blind", [True, False])
 async def test_author_of_a_document_is_not_assigned_to_it(service: Service, blind: bool) -> None:
     """The stored text of a document judged blind contains no names, nor ever the field `author`."""
-    grace, ada = await person(service, "reviewer", "Grace Hopper"), await person(service, "reviewer", "Ada Byron")
+    grace = await add_person(service, "reviewer", "Grace Hopper")
+    ada = await add_person(service, "reviewer", "Ada Byron")
     path = f"/v1/batches?blind={str(blind).lower()}"
     batch = (await service.machine.post(path, files=[PDF])).json()["id"]
     masked = named_report("Rehearsal after [name]")
     card = masked.idea.model_copy(update={"blinding": None, "people_fields": ("G. Roe; Grace Hopper",)})
     report = masked if blind else masked.model_copy(update={"idea": card})
-    await finish_with_report(service, await service.lease(), report)
+    await finish_with_report(service, await service.lease_next(), report)
     answer = await service.machine.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 2})
     assert [item["member"] for item in answer.json()["conflicts"]] == [grace.member.id]
     queue = (await service.machine.get("/v1/assignments", params={"batch": batch})).json()["items"]

@@ -1,9 +1,9 @@
 """The form of a funding call in Chromium: rows for criteria without saving first, and faults in plain words."""
 
 from orchestrator.jobs.models import BatchId
-from tests.contract.api.browsing import EACH_LOOK, Look, at_the_console, look_over
-from tests.contract.api.console_forms import signed_in, submit_form
-from tests.contract.api.funding_calls import ANSWERS, reviewed_call
+from tests.contract.api.browsing import EACH_LOOK, Look, look_over, open_console
+from tests.contract.api.console_forms import open_session, submit_form
+from tests.contract.api.funding_calls import ANSWERS, create_reviewed_call
 from tests.contract.api.people import Person
 from tests.contract.api.service import ACME, Service
 
@@ -14,7 +14,7 @@ _QUESTION = "Would the results change what others do?"
 async def test_officer_adds_a_third_and_fourth_criterion_without_saving_and_is_told_what_is_wrong(
     service: Service, officer: Person, look: Look
 ) -> None:
-    async with at_the_console(service, officer.key, look, is_refused=True) as (page, url):
+    async with open_console(service, officer.key, look, is_refused=True) as (page, url):
         await page.goto(f"{url}/console/calls/set-up")
         await page.get_by_label("Name", exact=True).first.fill("Spring call")
         await page.get_by_label("Currency, such as EUR").fill("eur")
@@ -43,14 +43,14 @@ async def test_officer_adds_a_third_and_fourth_criterion_without_saving_and_is_t
 
 
 async def test_faults_of_forms_of_reviewers_are_in_plain_words(service: Service, officer: Person, ada: Person) -> None:
-    _, (first, _) = await reviewed_call(service, officer, ada)
+    _, (first, _) = await create_reviewed_call(service, officer, ada)
     review: dict[str, str] = {
         "score": "4",
         "confidence": "4",
         "to_applicant": str(ANSWERS["to_applicant"]),
         "note": "x" * 20_001,
     }
-    async with signed_in(service, ada.key) as browser:
+    async with open_session(service, ada.key) as browser:
         expertise = await submit_form(browser, "/console/expertise", version="0", keywords="x" * 300)
         assert "Keywords: It may have at most 200 characters." in expertise.text
         long = await submit_form(browser, f"/console/review/{first}", "/opinion", **review)

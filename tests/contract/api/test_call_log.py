@@ -12,11 +12,11 @@ from orchestrator.jobs.submissions import MoreRows, NewBatch
 from orchestrator.store import PgJobs
 from orchestrator.store.database import Connection
 from tests.contract.api.comparison_jobs import TWO_IDEAS
-from tests.contract.api.console_forms import csrf_token, signed_in
-from tests.contract.api.evaluated_calls import evaluated_call_of_six
-from tests.contract.api.people import Person, call_of, person
+from tests.contract.api.console_forms import fetch_csrf_token, open_session
+from tests.contract.api.evaluated_calls import evaluate_call_of_six
+from tests.contract.api.people import Person, add_person, call_of
 from tests.contract.api.service import ACME, BODY, Service
-from tests.contract.store_jobs import NOW, OPERATOR, Losing, job
+from tests.contract.store_jobs import NOW, OPERATOR, Losing, build_job
 from tests.polling import wait_until_async
 from tests.unit.batch_bodies import WORDS
 
@@ -32,7 +32,7 @@ async def _log(service: Service, after: int = 0) -> list[AuditEntry]:
     return await service.services.audit_log.list_entries(ACME, after=after)
 
 
-def _acts(entries: list[AuditEntry]) -> list[str]:
+def _list_acts(entries: list[AuditEntry]) -> list[str]:
     return [entry.action for entry in entries]
 
 
@@ -71,7 +71,7 @@ async def test_added_parts_and_cancellation_of_a_call_are_logged(service: Servic
     again = (await owner.post(f"/v1/batches/{made['id']}/retry")).json()
     assert (await owner.post(f"/v1/batches/{made['id']}/retry")).status_code == 202
     log = await _log(service, before)
-    assert _acts(log) == ["call submitted", "proposals added", "call cancelled", "call run again"]
+    assert _list_acts(log) == ["call submitted", "proposals added", "call cancelled", "call run again"]
     assert {(item.actor, item.role, item.subject) for item in log} == {(owner.member.id, "owner", made["id"])}
     words = [item.content or {} for item in log]
     assert (words[0]["proposals"], words[0]["open"]) == (40, True)
@@ -90,12 +90,12 @@ async def test_single_evaluations_are_logged_only_when_cancelled_or_retried(serv
     comparison = await service.machine.post("/v1/comparisons", json=TWO_IDEAS)
     await service.machine.delete(f"/v1/comparisons/{comparison.json()['id']}")
     log = await _log(service)
-    assert _acts(log) == ["evaluation cancelled", "evaluation run again"]
+    assert _list_acts(log) == ["evaluation cancelled", "evaluation run again"]
     assert {item.subject for item in log} == {asked[0]}
 
 
 async def test_ranking_start_and_cancellation_are_logged_with_its_call(service: Service) -> None:
-    call = await evaluated_call_of_six(service)
+    call = await evaluate_call_of_six(service)
     before = len(await _log(service))
     body = {"batch": call, "shortlist_size": 2, "comparisons_per_idea": 4, "limits": {"max_usd": 3}}
     made = await service.machine.post("/v1/rankings", json=body, headers={"Idempotency-Key": "once"})
@@ -121,12 +121,12 @@ async def test_ranking_start_and_cancellation_are_logged_with_its_call(service: 
 
 
 async def test_console_actions_are_logged_under_the_acting_member(service: Service) -> None:
-    officer = await person(service, "officer", "Otto Officer")
-    ranked = await evaluated_call_of_six(service)
+    officer = await add_person(service, "officer", "Otto Officer")
+    ranked = await evaluate_call_of_six(service)
     call, (first, second) = await call_of(service, "# One", "# Two")
     before = len(await _log(service))
-    async with signed_in(service, officer.key) as browser:
-        token = await csrf_token(browser, f"/console/calls/{call}/cancel")
+    async with open_session(service, officer.key) as browser:
+        token = await fetch_csrf_token(browser, f"/console/calls/{call}/cancel")
         for path in (
             f"/console/proposals/{first}/cancel",
             f"/console/calls/{call}/cancel",
@@ -137,7 +137,7 @@ async def test_console_actions_are_logged_under_the_acting_member(service: Servi
             answer = await browser.post(path, data={"csrf_token": token}, headers={"Origin": "http://api"})
             assert answer.status_code == 303, answer.text
     log = await _log(service, before)
-    assert _acts(log) == [
+    assert _list_acts(log) == [
         "evaluation cancelled",
         "call cancelled",
         "evaluation run again",
@@ -147,8 +147,8 @@ async def test_console_actions_are_logged_under_the_acting_member(service: Servi
     assert [item.subject for item in log[:-1]] == [first, call, second, call]
     assert (log[-1].content or {})["call"] == ranked
     assert {item.actor for item in log} == {officer.member.id}
-    owner = await person(service, "owner", "Olga Owner")
-    async with signed_in(service, owner.key) as browser:
+    owner = await add_person(service, "owner", "Olga Owner")
+    async with open_session(service, owner.key) as browser:
         page = (await browser.get("/console/audit-log", params={"act": "call submitted"})).text
     assert '<dt>blind:</dt> <dd dir="auto">yes</dd>' in page
 
@@ -168,7 +168,7 @@ async def test_single_submissions_do_not_wait_for_the_log_lock_but_calls_do(serv
     sending = list[asyncio.Task[object]]()
     await service.database.run(while_the_log_is_held)
     await asyncio.wait_for(sending[0], 30)
-    assert _acts(await _log(service)) == ["exported", "call submitted"]
+    assert _list_acts(await _log(service)) == ["exported", "call submitted"]
 
 
 _WAITING = """
@@ -181,14 +181,14 @@ _WAITING = """
 async def test_lost_database_answers_cause_no_duplicate_log_entries(service: Service, *, lost: bool) -> None:
     jobs = PgJobs(Losing(service.database)) if lost else service.services.jobs
     call = NewBatch(id=BatchId("bt_1"), name="b", rows=1, open=True, opinions_due=dt.date(2026, 12, 1))
-    first, second = job(row=1), job(row=2)
+    first, second = build_job(row=1), build_job(row=2)
     await jobs.add(ACME, [first], call, by=BY_OPERATOR)
     await jobs.add(ACME, [second], MoreRows(id=call.id, first=2, rows=1), by=BY_OPERATOR)
     await jobs.cancel(ACME, first.id, BY_OPERATOR)
     await jobs.cancel_batch(ACME, call.id, BY_OPERATOR)
     await jobs.retry(ACME, first.id, BY_OPERATOR)
     await jobs.retry_batch(ACME, call.id, BY_OPERATOR)
-    assert _acts(await _log(service)) == [
+    assert _list_acts(await _log(service)) == [
         "call submitted",
         "proposals added",
         "evaluation cancelled",

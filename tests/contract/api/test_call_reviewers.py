@@ -10,24 +10,24 @@ from orchestrator.access.roles import MemberId
 from orchestrator.jobs.models import BatchId, JobId
 from orchestrator.reviewing.models import ReviewRefused
 from tests.contract.api.erasures import wait_for_blocked_statements
-from tests.contract.api.people import OPERATOR, Person, call_of, person
+from tests.contract.api.people import OPERATOR, Person, add_person, call_of
 from tests.contract.api.problems import check_problem
 from tests.contract.api.reviewed_calls import (
     OUTSIDE_REVIEWER,
     assign_reviewers,
     choose_reviewers,
     invite_reviewers,
-    member_ids,
+    list_member_ids,
 )
 from tests.contract.api.service import ACME, OTHER, Service
 
 
-async def asked(client: httpx2.AsyncClient, batch: str) -> tuple[bool, list[str]]:
+async def get_reviewers(client: httpx2.AsyncClient, batch: str) -> tuple[bool, list[str]]:
     found = (await client.get(f"/v1/batches/{batch}/reviewers")).json()
     return found["chosen"], [item["id"] for item in found["reviewers"]]
 
 
-async def who_has(client: httpx2.AsyncClient, batch: str) -> dict[str, set[str]]:
+async def list_assignments_by_member(client: httpx2.AsyncClient, batch: str) -> dict[str, set[str]]:
     queue = (await client.get("/v1/assignments", params={"batch": batch})).json()["items"]
     has: dict[str, set[str]] = {}
     for item in queue:
@@ -39,22 +39,22 @@ async def test_only_chosen_reviewers_are_assigned_proposals_of_a_call(service: S
     ada, bob, carol = await invite_reviewers(service, "Ada Byron", "Bob Noyce", "Carol Shaw")
     batch, _ = await call_of(service, "# One", "# Two", "# Three", "# Four")
     other, _ = await call_of(service, "# Another")
-    assert await asked(officer, batch) == (False, member_ids(ada, bob, carol))
-    done = await choose_reviewers(officer, batch, member_ids(ada, carol))
-    assert (sorted(done["added"]), done["removed"], done["withdrawn"]) == (sorted(member_ids(ada, carol)), [], [])
-    assert await asked(officer, batch) == (True, member_ids(ada, carol))
+    assert await get_reviewers(officer, batch) == (False, list_member_ids(ada, bob, carol))
+    done = await choose_reviewers(officer, batch, list_member_ids(ada, carol))
+    assert (sorted(done["added"]), done["removed"], done["withdrawn"]) == (sorted(list_member_ids(ada, carol)), [], [])
+    assert await get_reviewers(officer, batch) == (True, list_member_ids(ada, carol))
     outcome = await assign_reviewers(officer, batch, per_proposal=1)
-    assert outcome["loads"] == dict.fromkeys(member_ids(ada, carol), 2)
+    assert outcome["loads"] == dict.fromkeys(list_member_ids(ada, carol), 2)
     assert (await assign_reviewers(officer, other, per_proposal=3))["assigned"] == 3
-    stranger = await officer.post(f"/v1/batches/{batch}/assignments", json={"reviewers": member_ids(bob)})
+    stranger = await officer.post(f"/v1/batches/{batch}/assignments", json={"reviewers": list_member_ids(bob)})
     assert "do not review this call" in check_problem(stranger, 422, "invalid-request").detail
     everybody = await choose_reviewers(officer, batch, None)
-    assert (sorted(everybody["removed"]), everybody["withdrawn"]) == (sorted(member_ids(ada, carol)), [])
-    assert await asked(officer, batch) == (False, member_ids(ada, bob, carol))
+    assert (sorted(everybody["removed"]), everybody["withdrawn"]) == (sorted(list_member_ids(ada, carol)), [])
+    assert await get_reviewers(officer, batch) == (False, list_member_ids(ada, bob, carol))
 
 
 async def test_reviewer_who_never_signed_in_is_marked(service: Service) -> None:
-    officer, _ = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
+    officer, _ = await add_person(service, "officer", "Otto Officer"), await add_person(service, "reviewer")
     batch, _ = await call_of(service, "# One")
     await officer.post("/v1/members", json=OUTSIDE_REVIEWER | {"role": "reviewer"})
     found = (await officer.get(f"/v1/batches/{batch}/reviewers")).json()
@@ -75,11 +75,11 @@ async def test_invited_reviewer_is_chosen_for_the_call_and_notified(
     assert (grace["role"], grace["can_sign_in"], grace["affiliation"]) == ("reviewer", False, "Yale University")
     assert (await officer.post(path, json=OUTSIDE_REVIEWER)).json()["id"] == grace["id"]
     # No reviewers had been chosen before; now only she is.
-    assert await asked(officer, batch) == (True, [grace["id"]])
+    assert await get_reviewers(officer, batch) == (True, [grace["id"]])
     assert (await assign_reviewers(officer, batch, per_proposal=2))["loads"] == {grace["id"]: 1}
     known = await officer.post(path, json={"name": "A. Byron", "email": ada.member.email.upper()})
     assert (known.json()["id"], known.json()["name"]) == (ada.member.id, "Ada Byron")
-    assert await asked(officer, batch) == (True, [ada.member.id, grace["id"]])
+    assert await get_reviewers(officer, batch) == (True, [ada.member.id, grace["id"]])
     no_reviewer = await officer.post(path, json={"name": "Otto", "email": officer.member.email})
     assert "officer" in check_problem(no_reviewer, 409, "conflict").detail
     mails = (await officer.get(f"/v1/members/{grace['id']}/emails")).json()["items"]
@@ -99,7 +99,7 @@ async def test_invited_reviewer_is_chosen_for_the_call_and_notified(
 
 async def test_former_report_readers_cannot_be_invited_to_review_the_call(service: Service, owner: Person) -> None:
     """The invitation would name a call in which they cannot get any proposal."""
-    otto, erin = await person(service, "officer", "Otto Other"), await person(service, "officer", "Erin Else")
+    otto, erin = await add_person(service, "officer", "Otto Other"), await add_person(service, "officer", "Erin Else")
     batch, _ = await call_of(service, "# One")
     path = f"/v1/batches/{batch}/reviewers"
     await owner.patch(f"/v1/members/{otto.member.id}", json={"role": "reviewer"})
@@ -108,31 +108,31 @@ async def test_former_report_readers_cannot_be_invited_to_review_the_call(servic
         body = {"name": who.member.name, "email": who.member.email}
         refused = check_problem(await owner.post(path, json=body), 409, "conflict")
         assert "could read this call's reports in another role until" in refused.detail
-    assert await asked(owner, batch) == (False, member_ids(otto))
+    assert await get_reviewers(owner, batch) == (False, list_member_ids(otto))
 
 
 async def test_inviting_a_reviewer_keeps_existing_assignments(service: Service, officer: Person) -> None:
     ada, _ = await invite_reviewers(service, "Ada Byron", "Bob Noyce")
     batch, (first, _) = await call_of(service, "# One", "# Two")
-    await assign_reviewers(officer, batch, per_proposal=1, reviewers=member_ids(ada))
+    await assign_reviewers(officer, batch, per_proposal=1, reviewers=list_member_ids(ada))
     grace = (await officer.post(f"/v1/batches/{batch}/reviewers", json=OUTSIDE_REVIEWER)).json()
-    assert await asked(officer, batch) == (True, [str(ada.member.id), grace["id"]])
-    assert first in (await who_has(officer, batch))[str(ada.member.id)]
+    assert await get_reviewers(officer, batch) == (True, [str(ada.member.id), grace["id"]])
+    assert first in (await list_assignments_by_member(officer, batch))[str(ada.member.id)]
 
 
 async def test_removed_reviewer_keeps_opinions_and_open_assignments_are_reassigned(service: Service) -> None:
-    officer = await person(service, "officer", "Otto Officer")
+    officer = await add_person(service, "officer", "Otto Officer")
     ada, bob = await invite_reviewers(service, "Ada Byron", "Bob Noyce")
     batch, evaluations = await call_of(service, "# One", "# Two", "# Three")
-    await choose_reviewers(officer, batch, member_ids(ada))
+    await choose_reviewers(officer, batch, list_member_ids(ada))
     await assign_reviewers(officer, batch, per_proposal=1)
     await ada.post(f"/v1/evaluations/{evaluations[0]}/opinions", json={"score": 4})
-    tried = await choose_reviewers(officer, batch, member_ids(bob), dry_run=True)
+    tried = await choose_reviewers(officer, batch, list_member_ids(bob), dry_run=True)
     ending = {(item["evaluation"], item["member"]) for item in tried["withdrawn"]}
     assert ending == {(evaluation, ada.member.id) for evaluation in evaluations[1:]}
-    assert await asked(officer, batch) == (True, member_ids(ada))
-    done = await choose_reviewers(officer, batch, member_ids(bob))
-    assert (done["added"], done["removed"], len(done["withdrawn"])) == (member_ids(bob), member_ids(ada), 2)
+    assert await get_reviewers(officer, batch) == (True, list_member_ids(ada))
+    done = await choose_reviewers(officer, batch, list_member_ids(bob))
+    assert (done["added"], done["removed"], len(done["withdrawn"])) == (list_member_ids(bob), list_member_ids(ada), 2)
     left = (await ada.get("/v1/assignments")).json()["items"]
     assert [item["evaluation"] for item in left] == [evaluations[0]]
     check_problem(await ada.get(f"/v1/evaluations/{evaluations[1]}/proposal"), 404, "not-found")
@@ -148,12 +148,12 @@ async def test_removed_reviewer_keeps_opinions_and_open_assignments_are_reassign
 
 
 async def test_removing_all_chosen_reviewers_does_not_open_the_call_to_everyone(service: Service) -> None:
-    officer = await person(service, "officer", "Otto Officer")
+    officer = await add_person(service, "officer", "Otto Officer")
     ada, _ = await invite_reviewers(service, "Ada Byron", "Bob Noyce")
     batch, _ = await call_of(service, "# One")
-    await choose_reviewers(officer, batch, member_ids(ada))
+    await choose_reviewers(officer, batch, list_member_ids(ada))
     await officer.delete(f"/v1/members/{ada.member.id}")
-    assert await asked(officer, batch) == (True, [])
+    assert await get_reviewers(officer, batch) == (True, [])
     refused = check_problem(await officer.post(f"/v1/batches/{batch}/assignments", json={}), 409, "conflict")
     assert "chosen for this call" in refused.detail
 
@@ -161,13 +161,19 @@ async def test_removing_all_chosen_reviewers_does_not_open_the_call_to_everyone(
 async def test_invalid_reviewer_choice_is_rejected_and_changes_nothing(
     service: Service, officer: Person, ada: Person
 ) -> None:
-    theirs = await person(service, "reviewer", "Eve Other", tenant=OTHER)
+    theirs = await add_person(service, "reviewer", "Eve Other", tenant=OTHER)
     batch, _ = await call_of(service, "# One")
     path = f"/v1/batches/{batch}/reviewers"
-    for wrong in ([], ["mb_none"], member_ids(theirs), member_ids(officer), [*member_ids(ada), "mb_none"]):
+    for wrong in (
+        [],
+        ["mb_none"],
+        list_member_ids(theirs),
+        list_member_ids(officer),
+        [*list_member_ids(ada), "mb_none"],
+    ):
         check_problem(await officer.put(path, json={"reviewers": wrong}), 422, "invalid-request")
     check_problem(await officer.put(path, json={}), 422, "invalid-request")
-    assert await asked(officer, batch) == (False, member_ids(ada))
+    assert await get_reviewers(officer, batch) == (False, list_member_ids(ada))
     for body in ({"name": "Grace", "email": "no address"}, OUTSIDE_REVIEWER | {"role": "owner"}):
         check_problem(await officer.post(path, json=body), 422, "invalid-request")
     assert [
@@ -180,9 +186,9 @@ async def test_a_call_that_is_signed_off_keeps_its_reviewers(service: Service, o
     path = f"/v1/batches/{batch}/reviewers"
     await owner.post(f"/v1/batches/{batch}/sign-off", json={"allow_unfinished_evaluations": True})
     for body in (
-        {"reviewers": member_ids(ada)},
+        {"reviewers": list_member_ids(ada)},
         {"reviewers": None},
-        {"reviewers": member_ids(ada), "dry_run": True},
+        {"reviewers": list_member_ids(ada), "dry_run": True},
     ):
         check_problem(await owner.put(path, json=body), 409, "conflict")
     check_problem(await owner.post(path, json=OUTSIDE_REVIEWER), 409, "conflict")
@@ -204,14 +210,14 @@ async def test_reviewer_removed_from_the_call_before_assignment_is_not_assigned(
 
 
 async def test_concurrent_choice_and_assignment_leave_proposals_only_with_chosen_reviewers(service: Service) -> None:
-    officer = await person(service, "officer", "Otto Officer")
+    officer = await add_person(service, "officer", "Otto Officer")
     _, bob = await invite_reviewers(service, "Ada Byron", "Bob Noyce")
     for turn in range(6):
         batch, _ = await call_of(service, *(f"# {turn}.{row}" for row in range(4)))
         await asyncio.gather(
-            assign_reviewers(officer, batch, per_proposal=2), choose_reviewers(officer, batch, member_ids(bob))
+            assign_reviewers(officer, batch, per_proposal=2), choose_reviewers(officer, batch, list_member_ids(bob))
         )
-        assert (await who_has(officer, batch)).keys() <= set(member_ids(bob))
+        assert (await list_assignments_by_member(officer, batch)).keys() <= set(list_member_ids(bob))
 
 
 @pytest.mark.parametrize("act", ["invite", "assign"])
@@ -246,11 +252,11 @@ async def test_members_are_locked_before_the_audit_log_tip(service: Service, off
 
 
 async def test_reviewer_choice_is_tenant_scoped_and_erased_with_its_call(service: Service) -> None:
-    owner, ada = await person(service, "owner", "Olga Owner"), await person(service, "reviewer")
+    owner, ada = await add_person(service, "owner", "Olga Owner"), await add_person(service, "reviewer")
     (batch, _), (kept, _) = await call_of(service, "# One"), await call_of(service, "# Two")
     stores, now = service.services, service.services.clock.now()
     for item in (batch, kept):
-        await choose_reviewers(owner, item, member_ids(ada))
+        await choose_reviewers(owner, item, list_member_ids(ada))
     assert await stores.reviewing.call_reviewers.get_chosen(OTHER, BatchId(batch)) is None
     with pytest.raises(ReviewRefused, match="does not exist"):
         await stores.reviewing.call_reviewers.choose(OTHER, BatchId(batch), [MemberId("mb_1")], ActBy(OPERATOR, now))

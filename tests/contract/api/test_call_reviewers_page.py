@@ -3,20 +3,20 @@
 import re
 
 from orchestrator.jobs.models import BatchId
-from tests.contract.api.browsing import EACH_LOOK, PHONE_AND_DESK, Look, at_the_console, look_over
-from tests.contract.api.console_forms import hidden_field, signed_in, submit_form
-from tests.contract.api.people import Person, call_of, person
+from tests.contract.api.browsing import EACH_LOOK, PHONE_AND_DESK, Look, look_over, open_console
+from tests.contract.api.console_forms import find_hidden_field, open_session, submit_form
+from tests.contract.api.people import Person, add_person, call_of
 from tests.contract.api.reviewed_calls import (
     OUTSIDE_REVIEWER,
     assign_reviewers,
     choose_reviewers,
     invite_reviewers,
-    member_ids,
+    list_member_ids,
 )
 from tests.contract.api.service import ACME, Service
 
 
-def told(page: str) -> str:
+def strip_tags(page: str) -> str:
     """Return the text of a page without its tags."""
     return " ".join(re.sub(r"<[^>]+>", "", page).split())
 
@@ -25,48 +25,48 @@ async def test_page_shows_reviewers_to_be_asked_and_who_never_signed_in(service:
     ada, bob = await invite_reviewers(service, "Ada Byron", "Bob Noyce")
     batch, _ = await call_of(service, "# One")
     here = f"/console/calls/{batch}/assignments"
-    async with signed_in(service, officer.key) as browser:
+    async with open_session(service, officer.key) as browser:
         await officer.post("/v1/members", json=OUTSIDE_REVIEWER | {"role": "reviewer"})
-        page = told((await browser.get(here)).text)
+        page = strip_tags((await browser.get(here)).text)
         assert (
             "No reviewers are chosen for this call: all 3 reviewers would be asked, 1 of whom has never signed in."
             in page
         )
         assert "Grace Hopper never signed in" in page
         chosen = await submit_form(
-            browser, here, "/reviewers", reviewer=member_ids(ada, bob), listed=member_ids(ada, bob)
+            browser, here, "/reviewers", reviewer=list_member_ids(ada, bob), listed=list_member_ids(ada, bob)
         )
         assert chosen.status_code == 303
-        page = told((await browser.get(here)).text)
+        page = strip_tags((await browser.get(here)).text)
         assert "2 of 3 reviewers are chosen for this call. Only they are asked." in page
-        async with signed_in(service, (await person(service, "auditor", "Eva Auditor")).key) as auditors:
-            entries = told((await auditors.get("/console/audit-log", params={"act": "reviewers chosen"})).text)
+        async with open_session(service, (await add_person(service, "auditor", "Eva Auditor")).key) as auditors:
+            entries = strip_tags((await auditors.get("/console/audit-log", params={"act": "reviewers chosen"})).text)
         assert re.search(r"added: (Ada Byron, Bob Noyce|Bob Noyce, Ada Byron)", entries)
         everybody = await submit_form(browser, here, "/reviewers", everybody="yes")
         assert everybody.status_code == 303
-        assert "all 3 reviewers would be asked" in told((await browser.get(here)).text)
+        assert "all 3 reviewers would be asked" in strip_tags((await browser.get(here)).text)
 
 
 async def test_reviewers_not_listed_on_the_page_stay_chosen(service: Service, officer: Person) -> None:
     people = await invite_reviewers(service, *(f"Reviewer {number:03}" for number in range(104)))
     batch, _ = await call_of(service, "# One")
     here = f"/console/calls/{batch}/assignments"
-    async with signed_in(service, officer.key) as browser:
+    async with open_session(service, officer.key) as browser:
         page = (await browser.get(here)).text
         assert page.count('name="reviewer" type="checkbox"') == 100
-        assert "The first 100 of 104 are listed" in told(page)
+        assert "The first 100 of 104 are listed" in strip_tags(page)
         found = (await browser.get(here, params={"find": "reviewer.103@"})).text
-        assert re.findall(r'name="reviewer" type="checkbox" value="(\w+)"', found) == member_ids(people[103])
-        await choose_reviewers(officer, batch, member_ids(people[0], people[1]))
+        assert re.findall(r'name="reviewer" type="checkbox" value="(\w+)"', found) == list_member_ids(people[103])
+        await choose_reviewers(officer, batch, list_member_ids(people[0], people[1]))
         ticked = await submit_form(
-            browser, here, "/reviewers", reviewer=member_ids(people[103]), listed=member_ids(people[103])
+            browser, here, "/reviewers", reviewer=list_member_ids(people[103]), listed=list_member_ids(people[103])
         )
         assert ticked.status_code == 303
         chosen = await service.services.reviewing.call_reviewers.get_chosen(ACME, BatchId(batch))
-        assert chosen == frozenset(member_ids(people[0], people[1], people[103]))
-        unticked = await submit_form(browser, here, "/reviewers", listed=member_ids(people[0]))
+        assert chosen == frozenset(list_member_ids(people[0], people[1], people[103]))
+        unticked = await submit_form(browser, here, "/reviewers", listed=list_member_ids(people[0]))
         assert unticked.status_code == 303
-        none = await submit_form(browser, here, "/reviewers", listed=member_ids(people[1], people[103]))
+        none = await submit_form(browser, here, "/reviewers", listed=list_member_ids(people[1], people[103]))
         assert none.status_code == 409
         assert "Select at least one" in none.text
         nobody = (await browser.get(here, params={"find": "nobody of this name"})).text
@@ -76,24 +76,27 @@ async def test_reviewers_not_listed_on_the_page_stay_chosen(service: Service, of
 async def test_ending_assignments_requires_confirmation_on_the_page(service: Service, officer: Person) -> None:
     ada, bob = await invite_reviewers(service, "Ada Byron", "Bob Noyce")
     batch, evaluations = await call_of(service, "# One", "# Two", "# Three")
-    here, fields = f"/console/calls/{batch}/assignments", {"reviewer": member_ids(bob), "listed": member_ids(ada, bob)}
-    async with signed_in(service, officer.key) as browser:
-        await assign_reviewers(officer, batch, per_proposal=1, reviewers=member_ids(ada))
+    here, fields = (
+        f"/console/calls/{batch}/assignments",
+        {"reviewer": list_member_ids(bob), "listed": list_member_ids(ada, bob)},
+    )
+    async with open_session(service, officer.key) as browser:
+        await assign_reviewers(officer, batch, per_proposal=1, reviewers=list_member_ids(ada))
         await ada.post(f"/v1/evaluations/{evaluations[0]}/opinions", json={"score": 4})
         shown = await submit_form(browser, here, "/reviewers", **fields)
         assert shown.status_code == 200
-        assert "2 assignments without a review would end: Ada Byron, 2." in told(shown.text)
+        assert "2 assignments without a review would end: Ada Byron, 2." in strip_tags(shown.text)
         assert await service.services.reviewing.call_reviewers.get_chosen(ACME, BatchId(batch)) is None
         stale = await submit_form(browser, here, "/reviewers", **fields, ends="another")
         assert "would end" in stale.text
-        done = await submit_form(browser, here, "/reviewers", **fields, ends=hidden_field(shown.text, "ends"))
+        done = await submit_form(browser, here, "/reviewers", **fields, ends=find_hidden_field(shown.text, "ends"))
         assert done.status_code == 303
-        page = told((await browser.get(here)).text)
+        page = strip_tags((await browser.get(here)).text)
         assert "Ada Byron no longer asked" in page
         assert "1 of 2 reviewers is chosen for this call. Only they are asked." in page
         tried = (await browser.get(here, params={"per_proposal": "1"})).text
         assert "2 new assignments" in tried
-        plan = {"per_proposal": "1", "shown": hidden_field(tried, "shown")}
+        plan = {"per_proposal": "1", "shown": find_hidden_field(tried, "shown")}
         assert (await submit_form(browser, here, **plan)).status_code == 303
     queue = await service.services.reviewing.assignments.list_assignments(ACME, member=None, batch=BatchId(batch))
     assert {(item.evaluation, item.member) for item in queue} == {
@@ -106,7 +109,7 @@ async def test_ending_assignments_requires_confirmation_on_the_page(service: Ser
 async def test_invalid_invitation_is_explained_and_input_is_kept(service: Service, officer: Person) -> None:
     batch, _ = await call_of(service, "# One")
     here = f"/console/calls/{batch}/assignments"
-    async with signed_in(service, officer.key) as browser:
+    async with open_session(service, officer.key) as browser:
         wrong = await submit_form(browser, here, "/invite", name="Grace Hopper", email="grace", affiliation="Yale")
         assert wrong.status_code == 422
         assert "An email address must have the form name@example.org." in wrong.text
@@ -121,7 +124,7 @@ async def test_invalid_invitation_is_explained_and_input_is_kept(service: Servic
 
 async def test_form_stays_open_for_the_next_invitation(service: Service, officer: Person) -> None:
     batch, _ = await call_of(service, "# One")
-    async with at_the_console(service, officer.key, PHONE_AND_DESK[1]) as (page, url):
+    async with open_console(service, officer.key, PHONE_AND_DESK[1]) as (page, url):
         await page.goto(f"{url}/console/calls/{batch}/assignments")
         for name in ("Grace Hopper", "Jean Bartik"):
             await page.get_by_label("Name", exact=True).fill(name)
@@ -140,7 +143,7 @@ async def test_several_reviewers_are_invited_at_once_and_mistakes_are_named_by_l
         f"Grace Hopper, grace@example.org, Yale University; Navy\n\nJean Bartik\nKlara\tklara@\n"
         f"Otto, {officer.member.email}\nByron, Ada; ada@example.org"
     )
-    async with at_the_console(service, officer.key, look, is_refused=True) as (page, url):
+    async with open_console(service, officer.key, look, is_refused=True) as (page, url):
         await page.goto(f"{url}/console/calls/{batch}/assignments")
         text = page.get_by_label("One person per line")
         await text.fill(people)
@@ -161,16 +164,17 @@ async def test_several_reviewers_are_invited_at_once_and_mistakes_are_named_by_l
 
 
 async def test_reviewer_choice_is_read_only_after_sign_off_and_for_auditors(service: Service) -> None:
-    owner, auditor = await person(service, "owner", "Olga Owner"), await person(service, "auditor", "Eva Auditor")
-    await person(service, "reviewer")
+    owner = await add_person(service, "owner", "Olga Owner")
+    auditor = await add_person(service, "auditor", "Eva Auditor")
+    await add_person(service, "reviewer")
     batch, _ = await call_of(service, "# One")
     here = f"/console/calls/{batch}/assignments"
-    async with signed_in(service, auditor.key) as browser:
+    async with open_session(service, auditor.key) as browser:
         page = (await browser.get(here)).text
-        assert "the 1 reviewer would be asked" in told(page)
+        assert "the 1 reviewer would be asked" in strip_tags(page)
         assert 'checkbox" value="mb_' not in page
         assert "Invite" not in page
-    async with signed_in(service, owner.key) as browser:
+    async with open_session(service, owner.key) as browser:
         await owner.post(f"/v1/batches/{batch}/sign-off", json={"allow_unfinished_evaluations": True})
         page = (await browser.get(here)).text
         assert 'checkbox" value="mb_' not in page

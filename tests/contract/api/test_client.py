@@ -26,8 +26,8 @@ from assayer_client import (
 )
 from assayer_client.reports import Report
 from orchestrator.jobs.models import Problem
-from tests.contract.api.service import TEXT, Service, served
-from tests.contract.cutting_proxy import cutting
+from tests.contract.api.service import TEXT, Service, serve
+from tests.contract.cutting_proxy import run_cutting_proxy
 
 _BODY = EvaluationBody(idea=IdeaBody(title="Rehearsal by risk", text=TEXT))
 _QUICK = RetryPolicy(first_pause=0.01)
@@ -36,17 +36,19 @@ _PROBLEM = Problem(type="budget-exhausted", title="The budget was spent", detail
 
 @pytest.fixture
 async def url(service: Service) -> AsyncIterator[str]:
-    async with served(service.app) as address:
+    async with serve(service.app) as address:
         yield address
 
 
 @pytest.fixture
 async def client(service: Service, url: str) -> AsyncIterator[AsyncClient]:
-    async with AsyncClient(url, await service.key("submit", "read", "manage", "admin"), retries=_QUICK) as opened:
+    async with AsyncClient(
+        url, await service.create_key("submit", "read", "manage", "admin"), retries=_QUICK
+    ) as opened:
         yield opened
 
 
-async def _jobs(service: Service) -> int:
+async def _count_jobs(service: Service) -> int:
     (row,) = await service.database.fetch("SELECT count(*) FROM jobs")
     return int(row[0])
 
@@ -54,7 +56,7 @@ async def _jobs(service: Service) -> int:
 async def test_evaluation_is_created_watched_and_read(client: AsyncClient, service: Service) -> None:
     accepted = await client.evaluations.create(_BODY)
     async with asyncio.TaskGroup() as group:
-        watching = group.create_task(_kinds(client, accepted.id))
+        watching = group.create_task(_list_event_kinds(client, accepted.id))
         waiting = group.create_task(client.evaluations.wait(accepted.id, seconds=60))
         await service.finish()
     assert watching.result() == ["queued", "started", "succeeded"]
@@ -71,28 +73,28 @@ async def test_evaluation_is_created_watched_and_read(client: AsyncClient, servi
 async def test_lists_are_read_across_pages(client: AsyncClient, service: Service, url: str) -> None:
     jobs = [(await client.evaluations.create(_BODY)).id for _ in range(3)]
     listed = [item.id async for item in client.each(client.evaluations.list, state="queued", limit=2)]
-    with Client(url, await service.key("read")) as waiting:
+    with Client(url, await service.create_key("read")) as waiting:
         read = await asyncio.to_thread(lambda: [item.id for item in waiting.each(waiting.evaluations.list, limit=1)])
         methods = await asyncio.to_thread(lambda: [item.name for item in waiting.each(waiting.methods.list)])
     assert listed == read == jobs[::-1]
     assert methods == ["grapheval", "innoeval", "review"]
 
 
-async def _kinds(client: AsyncClient, job: str) -> list[str]:
+async def _list_event_kinds(client: AsyncClient, job: str) -> list[str]:
     return [event.kind async for event in client.evaluations.events(job)]
 
 
 async def test_evaluation_without_a_report_says_why(client: AsyncClient, service: Service) -> None:
     async with asyncio.TaskGroup() as group, service.services.listener.subscribe("assayer_jobs") as notifications:
-        asked = group.create_task(_refusal(client))
-        while not await _jobs(service):
+        asked = group.create_task(_get_refusal(client))
+        while not await _count_jobs(service):
             await notifications.next(5)
         await service.finish(_PROBLEM)
     problem = asked.result()
     assert (problem.status, problem.slug, problem.detail) == (409, "budget-exhausted", "Raise max_usd.")
 
 
-async def _refusal(client: AsyncClient) -> ApiProblem:
+async def _get_refusal(client: AsyncClient) -> ApiProblem:
     with pytest.raises(ApiProblem) as caught:
         await client.evaluate(_BODY)
     return caught.value
@@ -103,20 +105,20 @@ async def test_evaluation_continues_after_the_client_times_out(client: AsyncClie
         await client.evaluate(_BODY, key="once", seconds=0)
     await service.finish()
     assert (await client.evaluate(_BODY, key="once")).method == "scholareval"
-    assert await _jobs(service) == 1
+    assert await _count_jobs(service) == 1
 
 
 async def test_upload_with_a_cut_connection_creates_a_single_batch(service: Service, url: str, tmp_path: Path) -> None:
     file = tmp_path / "idea.txt"
     file.write_text(TEXT)
     files = [Upload("idea.txt", file), Upload("röw.jsonl", json.dumps({"title": "Two", "text": TEXT}).encode())]
-    key = await service.key()
-    async with cutting(url, [0, 100]) as cut, AsyncClient(cut, key, retries=_QUICK) as client:
+    key = await service.create_key()
+    async with run_cutting_proxy(url, [0, 100]) as cut, AsyncClient(cut, key, retries=_QUICK) as client:
         accepted = await client.batches.create(
             files=files, options=BatchQuery(name="Spring & autumn", method="grapheval")
         )
     assert (accepted.accepted, accepted.name, accepted.rejected) == (2, "Spring & autumn", ())
-    assert await _jobs(service) == 2
+    assert await _count_jobs(service) == 2
 
 
 async def test_batch_with_a_rejected_row_is_followed_and_results_are_saved(
@@ -126,13 +128,16 @@ async def test_batch_with_a_rejected_row_is_followed_and_results_are_saved(
     accepted = await client.batches.create(rows=[*rows, {"title": "No words"}], options=BatchQuery(name="Call"))
     assert [row.row for row in accepted.rejected] == [4]
     async with asyncio.TaskGroup() as group:
-        following = group.create_task(_states(client, accepted.id))
+        following = group.create_task(_list_batch_states(client, accepted.id))
         for problem in (None, _PROBLEM, None):
             await service.finish(problem)
     assert following.result()[-1] == {"succeeded": 2, "failed": 1}
     batch = await client.batches.wait(accepted.id)
     assert (batch.rows, len(batch.rejected_rows), batch.finished_at is not None) == (4, 1, True)
-    async with cutting(url, [400]) as cut, AsyncClient(cut, await service.key(), retries=_QUICK) as through:
+    async with (
+        run_cutting_proxy(url, [400]) as cut,
+        AsyncClient(cut, await service.create_key(), retries=_QUICK) as through,
+    ):
         saved = await through.batches.save_results(accepted.id, tmp_path / "results.jsonl")
     states = [json.loads(line)["state"] for line in saved.read_text().splitlines()]
     assert states == ["succeeded", "failed", "succeeded", "refused"]
@@ -142,7 +147,7 @@ async def test_batch_with_a_rejected_row_is_followed_and_results_are_saved(
     assert sorted(os.listdir(tmp_path)) == ["r.csv", "results.jsonl"]
 
 
-async def _states(client: AsyncClient, batch: str) -> list[dict[str, int]]:
+async def _list_batch_states(client: AsyncClient, batch: str) -> list[dict[str, int]]:
     return [{str(state): n for state, n in event.states.items()} async for event in client.batches.events(batch)]
 
 

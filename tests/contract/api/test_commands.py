@@ -40,7 +40,7 @@ async def test_idea_is_submitted_watched_and_fetched_and_its_timeline_drawn(prog
 
 
 async def test_watch_reports_a_failed_ranking(program: Program, service: Service) -> None:
-    async with service.client(program.key, program.url) as client:
+    async with service.open_client(program.key, program.url) as client:
         ideas = [{"title": f"Plan {number}", "text": f"{TEXT} {number}"} for number in range(2)]
         job = (await client.post("/v1/rankings", json={"ideas": ideas})).json()["id"]
     async with asyncio.TaskGroup() as group:
@@ -70,7 +70,7 @@ async def test_shortlist_ranks_only_ideas_that_have_reports(program: Program, se
     assert asked.code == 0, asked.err
     assert re.search(r"^Not ranked: call.jsonl:\d \(row \d\): It failed$", asked.err, re.MULTILINE)
     assert "3 ideas will be compared" in asked.err
-    lease = await service.lease()
+    lease = await service.lease_next()
     assert isinstance(lease.request, RankingRequest)
     assert asked.out.strip() == lease.job
     assert (lease.request.shortlist_size, lease.request.comparisons_per_idea, len(lease.request.ideas)) == (1, 2, 3)
@@ -273,7 +273,7 @@ async def test_failed_evaluation_is_retried_under_its_id(program: Program, servi
     assert told.code == 0, told.err
     assert "1 of" in told.err
     await service.finish()
-    async with service.client(program.key, program.url) as client:
+    async with service.open_client(program.key, program.url) as client:
         (one,) = (await client.get(f"/v1/batches/{batch}/evaluations")).json()["items"]
         assert one["state"] == "succeeded"
         refused = await client.post(f"/v1/evaluations/{one['id']}/retry")
@@ -308,7 +308,7 @@ async def test_compare_shows_evaluations_side_by_side_and_judges_them(program: P
     assert "No batch has the tag 'water'" in (await program.run("batch", "list", "--tag", "water")).err
     for _ in range(2):
         await service.finish()
-    async with service.client(program.key, program.url) as client:
+    async with service.open_client(program.key, program.url) as client:
         (other,) = (await client.get(f"/v1/batches/{batch}/evaluations")).json()["items"]
     await service.database.execute(
         "UPDATE evaluations SET report = jsonb_set(report, '{idea,id}', to_jsonb(evaluations.id))"
@@ -361,20 +361,20 @@ async def test_fetched_folder_has_an_index_page_and_table_of_all_reports(program
 
 
 async def test_commands_of_a_service_print_one_json_document(program: Program, service: Service) -> None:
-    async def printed(*words: str) -> Any:
+    async def run_json(*words: str) -> Any:
         return json.loads((await program.run("batch", *words, "--json")).out)
 
-    (batch,) = (await printed("submit", "ideas"))["ids"]
-    (shown,) = (await printed("list"))["batches"]
+    (batch,) = (await run_json("submit", "ideas"))["ids"]
+    (shown,) = (await run_json("list"))["batches"]
     assert shown["id"] == batch
-    jobs = [item["id"] for item in (await printed("list", batch))["evaluations"]]
+    jobs = [item["id"] for item in (await run_json("list", batch))["evaluations"]]
     await service.finish()
-    assert set(await printed("cancel", batch)) == {batch}
-    (ended,) = await printed("watch", batch)
+    assert set(await run_json("cancel", batch)) == {batch}
+    (ended,) = await run_json("watch", batch)
     assert ended["finished_at"]
-    assert "rows are queued again" in (await printed("retry", batch))[batch]
-    assert (await printed("usage"))["tenant"] == ACME
-    assert (await printed("timeline", jobs[0]))["id"] == jobs[0]
-    assert (await printed("fetch", batch, "--format", "csv"))["files"] == [f"out/{batch}.csv"]
+    assert "rows are queued again" in (await run_json("retry", batch))[batch]
+    assert (await run_json("usage"))["tenant"] == ACME
+    assert (await run_json("timeline", jobs[0]))["id"] == jobs[0]
+    assert (await run_json("fetch", batch, "--format", "csv"))["files"] == [f"out/{batch}.csv"]
     members = await program.run("admin", "members", "list", "--json")
     assert isinstance(json.loads(members.out), list)

@@ -12,9 +12,9 @@ from orchestrator.jobs.models import JobId
 from orchestrator.jobs.results import compute_outcomes
 from orchestrator.store.pair_verdicts import SourcedComparison
 from tests.contract.api.comparison_jobs import TWO_IDEAS, finish_comparison
-from tests.contract.api.console_forms import signed_in, submit_form
+from tests.contract.api.console_forms import open_session, submit_form
 from tests.contract.api.people import call_of
-from tests.contract.api.problems import first_error
+from tests.contract.api.problems import get_first_error
 from tests.contract.api.reported_evaluations import finish_with_report
 from tests.contract.api.service import OTHER, Service
 from tests.contract.store_records import report
@@ -63,7 +63,7 @@ async def test_prefer_wait_returns_the_comparison_result(service: Service, clien
 async def test_invalid_comparison_request_names_the_field(
     client: httpx2.AsyncClient, body: dict[str, object], pointer: str, says: str
 ) -> None:
-    error = first_error(await client.post("/v1/comparisons", json=body))
+    error = get_first_error(await client.post("/v1/comparisons", json=body))
     assert error.pointer == pointer
     assert says in error.detail
 
@@ -87,16 +87,16 @@ def test_verdict_that_changes_with_the_order_counts_as_a_tie() -> None:
 async def test_two_finished_evaluations_are_compared_by_their_ids(service: Service, client: httpx2.AsyncClient) -> None:
     _, (first, second) = await call_of(service, "# Corals", "# Tiles")
     body = {"first_evaluation": first, "second_evaluation": second}
-    error = first_error(await client.post("/v1/comparisons", json=body))
+    error = get_first_error(await client.post("/v1/comparisons", json=body))
     assert (error.pointer, error.detail) == ("/first_evaluation", "It has no report: its state is queued.")
     for idea in ("one", "two"):
         made = report("run")
         card = made.idea.model_copy(update={"id": f"idea_{idea}", "title": idea})
-        await finish_with_report(service, await service.lease(), made.model_copy(update={"idea": card}))
+        await finish_with_report(service, await service.lease_next(), made.model_copy(update={"idea": card}))
     made_of = (await client.post("/v1/comparisons", json=body)).json()
     assert (await client.get(made_of["link"])).json()["title"] == "one / two"
     await finish_comparison(service)
-    async with signed_in(service, await service.key()) as browser:
+    async with open_session(service, await service.create_key()) as browser:
         page = (await browser.get("/console/compare", params={"id": [first, second]})).text
         assert "asked in one order only" in page
         assert "clearer" in page
@@ -109,7 +109,7 @@ async def test_two_finished_evaluations_are_compared_by_their_ids(service: Servi
     for given in ({**body, "first": TWO_IDEAS["first"]}, {**body, "first_evaluation": "ev_none"}):
         answer = await client.post("/v1/comparisons", json=given)
         assert answer.status_code == (422 if "first" in given else 404)
-    async with service.caller(tenant=OTHER) as stranger:
+    async with service.open_caller(tenant=OTHER) as stranger:
         assert (await stranger.post("/v1/comparisons", json=body)).status_code == 404
 
 

@@ -1,12 +1,12 @@
 """Defects that a programme officer and reviewers met in the console, each played in Chromium as they played it."""
 
 from orchestrator.jobs.models import Problem
-from tests.contract.api.browsing import EACH_LOOK, PHONE, Look, at_the_console, look_over
-from tests.contract.api.evaluated_calls import TITLES, call_with_reports, evaluated_call_of_six
+from tests.contract.api.browsing import EACH_LOOK, PHONE, Look, look_over, open_console
+from tests.contract.api.evaluated_calls import TITLES, call_with_reports, evaluate_call_of_six
 from tests.contract.api.people import Person
 from tests.contract.api.reviewed_calls import call_with_reviewer
 from tests.contract.api.service import Service
-from tests.contract.pdf_files import document
+from tests.contract.pdf_files import build_document
 from tests.unit.batch_bodies import WORDS
 
 
@@ -14,13 +14,13 @@ from tests.unit.batch_bodies import WORDS
 async def test_unreadable_document_is_never_assigned(
     service: Service, officer: Person, ada: Person, look: Look
 ) -> None:
-    files = [("file", ("broken.pdf", document([]))), ("file", ("one.txt", f"# One\n\n{WORDS}".encode()))]
+    files = [("file", ("broken.pdf", build_document([]))), ("file", ("one.txt", f"# One\n\n{WORDS}".encode()))]
     made = await officer.post("/v1/batches?name=Spring", files=files)
     assert made.json()["accepted"] == 2, made.text
     batch = made.json()["id"]
     await service.finish(Problem(type="unreadable", title="It cannot be read", detail="Send it again."))
     await service.finish()
-    async with at_the_console(service, officer.key, look) as (page, url):
+    async with open_console(service, officer.key, look) as (page, url):
         await page.goto(f"{url}/console/calls/{batch}/assignments?per_proposal=1")
         await page.get_by_role("button", name="Assign it").click()
         await page.get_by_role("button", name="Withdraw").wait_for()
@@ -33,7 +33,7 @@ async def test_unreadable_document_is_never_assigned(
 @EACH_LOOK
 async def test_chosen_proposals_stay_chosen_while_the_table_is_searched(service: Service, look: Look) -> None:
     batch = await call_with_reports(service)
-    async with at_the_console(service, await service.key(), look) as (page, url):
+    async with open_console(service, await service.create_key(), look) as (page, url):
         await page.goto(f"{url}/console/calls/{batch}")
         await page.get_by_label(f"Compare {TITLES[0]}").check()
         await page.get_by_label("Search titles").fill("slag")
@@ -47,8 +47,8 @@ async def test_chosen_proposals_stay_chosen_while_the_table_is_searched(service:
 
 @EACH_LOOK
 async def test_saved_view_is_not_replaced_unasked(service: Service, look: Look) -> None:
-    batch, other = await call_with_reports(service), await evaluated_call_of_six(service)
-    async with at_the_console(service, await service.key(), look, is_refused=True) as (page, url):
+    batch, other = await call_with_reports(service), await evaluate_call_of_six(service)
+    async with open_console(service, await service.create_key(), look, is_refused=True) as (page, url):
         for call, query, replace in ((batch, "q=slag", False), (other, "q=worth", False), (other, "q=worth", True)):
             await page.goto(f"{url}/console/calls/{call}?{query}")
             await page.get_by_label("Save this view as").fill("Mine")
@@ -65,7 +65,7 @@ async def test_saved_view_is_not_replaced_unasked(service: Service, look: Look) 
 async def test_form_of_a_long_proposal_is_one_tap_away_on_a_phone(service: Service) -> None:
     ada, _, (first,) = await call_with_reviewer(service, "# One")
     look = Look(PHONE, "light")
-    async with at_the_console(service, ada.key, look) as (page, url):
+    async with open_console(service, ada.key, look) as (page, url):
         await page.goto(f"{url}/console/review/{first}")
         await page.locator("section.text").evaluate(
             "one => one.querySelector('.told').append(...Array.from({length: 400}, () => document.createElement('p'))"
@@ -81,7 +81,7 @@ async def test_form_of_a_long_proposal_is_one_tap_away_on_a_phone(service: Servi
 async def test_agreeing_with_a_claim_is_one_click(service: Service) -> None:
     ada, _, (first,) = await call_with_reviewer(service, "# One")
     assert (await ada.post(f"/v1/evaluations/{first}/opinions", json={"score": 4})).status_code == 200
-    async with at_the_console(service, ada.key, Look(1280, "light")) as (page, url):
+    async with open_console(service, ada.key, Look(1280, "light")) as (page, url):
         await page.goto(f"{url}/console/review/{first}")
         await page.get_by_role("button", name="Agree with claim 1", exact=True).click()
         await page.locator("#claim-1").get_by_text("You agree").wait_for()

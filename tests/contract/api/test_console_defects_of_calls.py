@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Dialog, Page
 
-from tests.contract.api.browsing import Look, at_the_console, look_over
-from tests.contract.api.evaluated_calls import evaluated_call, evaluated_call_of_six
+from tests.contract.api.browsing import Look, look_over, open_console
+from tests.contract.api.evaluated_calls import evaluate_call, evaluate_call_of_six
 from tests.contract.api.people import Person, call_of
 from tests.contract.api.ranking_jobs import rank_call
 from tests.contract.api.reported_evaluations import finish_with_report
 from tests.contract.api.service import TEXT, Service
-from tests.contract.pdf_files import drawn
+from tests.contract.pdf_files import build_drawn_pdf
 from tests.unit.batch_bodies import WORDS
 from tests.unit.evidence_reports import evidence_report
 
@@ -33,9 +33,9 @@ async def test_new_call_asks_before_files_are_lost_and_states_what_is_not_opened
 ) -> None:
     plan, scan, thin = (tmp_path / name for name in ("plan.md", "scan.pdf", "thin.txt"))
     plan.write_text(f'---\ntitle: "Scoring plans"\n---\n\n## Problem\n\n{TEXT}\n', "utf-8")
-    scan.write_bytes(drawn("A plan"))
+    scan.write_bytes(build_drawn_pdf("A plan"))
     thin.write_text("x x x x", "utf-8")
-    async with at_the_console(service, officer.key, _SCREEN) as (page, url):
+    async with open_console(service, officer.key, _SCREEN) as (page, url):
         page.on("dialog", lambda _: None)
         await page.goto(f"{url}/console/calls/new")
         await page.get_by_label("Name", exact=True).fill("Spring")
@@ -56,7 +56,7 @@ async def test_fixed_row_no_longer_needs_attention(service: Service, officer: Pe
     table = f'title,text\nOne,"{TEXT} one"\nTwo,\nThree,\n'
     made = await officer.post("/v1/batches?name=Spring", files=[("file", ("call.csv", table.encode()))])
     batch = made.json()["id"]
-    async with at_the_console(service, officer.key, _SCREEN, is_refused=True) as (page, url):
+    async with open_console(service, officer.key, _SCREEN, is_refused=True) as (page, url):
         await page.goto(f"{url}/console/calls/{batch}")
         await page.get_by_role("heading", name="2 rows need attention").wait_for()
         await page.get_by_role("link", name="Fix and add to this call").click()
@@ -76,7 +76,7 @@ async def test_fixed_row_no_longer_needs_attention(service: Service, officer: Pe
 
 async def test_running_call_states_that_the_service_cannot_be_reached(service: Service) -> None:
     batch, _ = await call_of(service, "# One", "# Two")
-    async with at_the_console(service, await service.key(), _SCREEN, is_refused=True) as (page, url):
+    async with open_console(service, await service.create_key(), _SCREEN, is_refused=True) as (page, url):
         await page.route("**/events", lambda route: route.abort())
         await page.goto(f"{url}/console/calls/{batch}")
         await page.get_by_text("The service has been unreachable since").wait_for()
@@ -84,11 +84,11 @@ async def test_running_call_states_that_the_service_cannot_be_reached(service: S
 
 
 async def test_rankings_of_a_call_name_those_that_hold_proposals_of_others(service: Service) -> None:
-    six = await evaluated_call_of_six(service)
+    six = await evaluate_call_of_six(service)
     texts = {f"{number}.txt": f"Idea of worth {number}. {WORDS}" for number in (1, 2)}
-    two = await evaluated_call(service, texts | {"9.txt": f"Idea of its own. {WORDS}"})
+    two = await evaluate_call(service, texts | {"9.txt": f"Idea of its own. {WORDS}"})
     await rank_call(service, six)
-    async with at_the_console(service, await service.key(), _SCREEN) as (page, url):
+    async with open_console(service, await service.create_key(), _SCREEN) as (page, url):
         await page.goto(f"{url}/console/calls/{two}/rankings")
         await page.get_by_text("Not limited to this call: 2 of its 6 proposals are in this call.").wait_for()
         await page.goto(f"{url}/console/calls/{six}/rankings")
@@ -98,8 +98,8 @@ async def test_rankings_of_a_call_name_those_that_hold_proposals_of_others(servi
 
 async def test_report_without_a_model_states_no_strengths_and_no_prompts(service: Service) -> None:
     _, (first,) = await call_of(service, "# Reefs")
-    await finish_with_report(service, await service.lease(), await evidence_report())
-    async with at_the_console(service, await service.key(), _SCREEN) as (page, url):
+    await finish_with_report(service, await service.lease_next(), await evidence_report())
+    async with open_console(service, await service.create_key(), _SCREEN) as (page, url):
         await page.goto(f"{url}/console/proposals/{first}")
         await page.get_by_text("No language model").first.wait_for()
         assert await page.get_by_role("heading", name="Strengths").count() == 0
@@ -120,11 +120,11 @@ async def test_officer_takes_a_call_of_a_table_to_its_end(
     made = await officer.post("/v1/batches?name=Spring", files=[("file", ("call.csv", table.encode()))])
     batch = made.json()["id"]
     for _ in range(3):
-        await finish_with_report(service, await service.lease(), await evidence_report())
+        await finish_with_report(service, await service.lease_next(), await evidence_report())
     assigned = await officer.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
     assert assigned.status_code == 200, assigned.text
     here = f"/console/calls/{batch}"
-    async with at_the_console(service, owner.key, _SCREEN, is_refused=True) as (page, url):
+    async with open_console(service, owner.key, _SCREEN, is_refused=True) as (page, url):
         await page.goto(url + here)
         await page.get_by_text("Ada Verne, Yale University").first.wait_for()
         await page.get_by_text("same text as").first.wait_for()
@@ -149,6 +149,6 @@ async def test_officer_takes_a_call_of_a_table_to_its_end(
         dossier = await page.get_by_role("link", name="Dossier (PDF)").get_attribute("href")
         assert (await page.request.get(f"{url}{dossier}")).headers["content-type"] == "application/pdf"
     assert (await officer.get(f"/v1/batches/{batch}")).json()["tags"] == ["memory"]
-    async with at_the_console(service, ada.key, _SCREEN) as (page, url):
+    async with open_console(service, ada.key, _SCREEN) as (page, url):
         await page.goto(f"{url}/console/queue")
         assert await page.get_by_role("link", name="Rehearsal").count() == 0

@@ -3,14 +3,14 @@
 import html
 import re
 
-from tests.contract.api.console_forms import signed_in
+from tests.contract.api.console_forms import open_session
 from tests.contract.api.evaluated_calls import call_of_two_fields
 from tests.contract.api.service import OTHER, Service
 
 
 async def test_plot_shows_corpus_coverage_of_fields_and_links_to_proposals(service: Service) -> None:
     batch = await call_of_two_fields(service)
-    async with signed_in(service, await service.key()) as client:
+    async with open_session(service, await service.create_key()) as client:
         page = (await client.get(f"/console/calls/{batch}/plots")).text
         listed = re.findall(r'<tr><th scope="row">([a-z, ]+)</th>.*?<a href="([^"]*field=[^"]*)">8</a>', page)
         assert len(listed) == 2, page

@@ -7,11 +7,11 @@ Complete by walking the routes: a page that is added later is looked at too, or 
 from playwright.async_api import Browser, Page, async_playwright
 
 from tests.chromium import launch_options
-from tests.contract.api.browsing import EACH_LOOK, PHONE, Look, look_over, new_page, sideways, sign_in
-from tests.contract.api.console_pages import ConsolePage, pages_with_content
-from tests.contract.api.people import person
-from tests.contract.api.routes import console_routes
-from tests.contract.api.service import Service, served
+from tests.contract.api.browsing import EACH_LOOK, PHONE, Look, find_wide_tables, look_over, open_page, sign_in
+from tests.contract.api.console_pages import ConsolePage, fill_pages
+from tests.contract.api.people import add_person
+from tests.contract.api.routes import iterate_console_routes
+from tests.contract.api.service import Service, serve
 
 NO_PAGES = {
     "/console/calls/{id}/panel/anonymous-reviews": "a file",
@@ -35,13 +35,13 @@ WIDE = {"Comparison"}
 
 @EACH_LOOK
 async def test_console_pages_have_no_accessibility_or_layout_faults(service: Service, look: Look) -> None:
-    owner, reviewer = await person(service, "owner", "Olga Owner"), await person(service, "reviewer")
-    owners, reviewers = await pages_with_content(service, owner, reviewer)
+    owner, reviewer = await add_person(service, "owner", "Olga Owner"), await add_person(service, "reviewer")
+    owners, reviewers = await fill_pages(service, owner, reviewer)
     sign_in = ConsolePage("/console/sign-in", "/console/sign-in", "sign-in")
     known = {place.route for place in (*owners, *reviewers, sign_in)}
-    routes = {route.path for route, _ in console_routes(service) if "GET" in (route.methods or ())}
+    routes = {route.path for route, _ in iterate_console_routes(service) if "GET" in (route.methods or ())}
     assert routes == known | NO_PAGES.keys()
-    async with served(service.app) as url, async_playwright() as running:
+    async with serve(service.app) as url, async_playwright() as running:
         browser = await running.chromium.launch(**launch_options())
         wide: list[tuple[str, str]] = []
         # axe takes 16 of the 40 processor seconds for the API reference, so only one look includes it.
@@ -56,7 +56,7 @@ async def _visit(browser: Browser, url: str, key: str, of_them: list[ConsolePage
     """Places, and tables there that are wider than a phone."""
     wide: list[tuple[str, str]] = []
     complaints: list[str] = []
-    page = await new_page(browser, look, complaints)
+    page = await open_page(browser, look, complaints)
     if key:
         await sign_in(page, f"{url}/console/sign-in", key)
     for place in of_them:
@@ -74,4 +74,4 @@ async def _look(page: Page, place: ConsolePage, look: Look) -> list[str]:
     leading = page.locator("main .first").filter(visible=True)
     assert await leading.count() <= 1, (place, await leading.all_inner_texts())
     await look_over(page, f"page-{place.name}", look)
-    return await sideways(page, look)
+    return await find_wide_tables(page, look)

@@ -7,16 +7,16 @@ import pytest
 from orchestrator.jobs.requests import RankingRequest
 from orchestrator.settings import QueueSettings
 from orchestrator.store import PgLeases
-from tests.contract.api.console_forms import signed_in, submit_form
-from tests.contract.api.evaluated_calls import ENTRANTS, NO_SCORE_REASON, evaluated_call_of_six
+from tests.contract.api.console_forms import open_session, submit_form
+from tests.contract.api.evaluated_calls import ENTRANTS, NO_SCORE_REASON, evaluate_call_of_six
 from tests.contract.api.ranking_jobs import finish_ranking
 from tests.contract.api.service import Service
 
 
 async def test_ranking_is_estimated_started_and_shown_with_another_cut(service: Service) -> None:
-    call = await evaluated_call_of_six(service)
+    call = await evaluate_call_of_six(service)
     here = f"/console/calls/{call}/rankings"
-    async with signed_in(service, await service.key()) as officer:
+    async with open_session(service, await service.create_key()) as officer:
         assert "There are no rankings yet." in (await officer.get(here)).text
         estimate = await officer.get(here, params={"shortlist_size": "2", "comparisons_per_idea": "10"})
         assert f"{ENTRANTS} proposals, 30 comparisons; cost unknown" in estimate.text
@@ -26,7 +26,7 @@ async def test_ranking_is_estimated_started_and_shown_with_another_cut(service: 
         assert started.status_code == 303, started.text
         path = started.headers["location"]
         assert "The ranking is queued." in (await officer.get(path)).text
-        lease = await service.lease()
+        lease = await service.lease_next()
         assert "The ranking has started." in (await officer.get(path)).text
         stages = [{"stage": "comparing", "done": 3, "total": 30}]
         await service.services.events.append(lease.job, "progress", {"stages": stages})
@@ -61,9 +61,9 @@ async def test_ranking_is_estimated_started_and_shown_with_another_cut(service: 
 
 
 async def test_comparisons_of_an_earlier_ranking_are_not_asked_again(service: Service) -> None:
-    call = await evaluated_call_of_six(service)
+    call = await evaluate_call_of_six(service)
     here = f"/console/calls/{call}/rankings"
-    async with signed_in(service, await service.key()) as officer:
+    async with open_session(service, await service.create_key()) as officer:
         assert "Earlier comparisons" not in (await officer.get(here)).text
         asked = {"comparisons_per_idea": "2"}
         first = (await submit_form(officer, f"{here}?shortlist_size=2", here, **asked)).headers["location"]
@@ -76,7 +76,7 @@ async def test_comparisons_of_an_earlier_ranking_are_not_asked_again(service: Se
         same = await officer.get(here, params=asked | {"previous_ranking": earlier})
         assert "12 comparisons, 12 of them already made; no further comparisons are needed" in same.text
         started = await submit_form(officer, f"{here}?shortlist_size=2", here, **asked, previous_ranking=earlier)
-        work = (await service.lease()).request
+        work = (await service.lease_next()).request
         unknown = await submit_form(officer, f"{here}?shortlist_size=2", here, **asked, previous_ranking="rk_none")
         bent = await officer.get(here, params=asked | {"previous_ranking": "../../x"})
     assert started.status_code == 303
@@ -87,9 +87,9 @@ async def test_comparisons_of_an_earlier_ranking_are_not_asked_again(service: Se
 
 
 async def test_missing_score_or_uncovered_field_is_shown_before_and_after_ranking(service: Service) -> None:
-    call = await evaluated_call_of_six(service, uncovered=2)
+    call = await evaluate_call_of_six(service, uncovered=2)
     here = f"/console/calls/{call}/rankings"
-    async with signed_in(service, await service.key()) as officer:
+    async with open_session(service, await service.create_key()) as officer:
         estimate = await officer.get(here, params={"shortlist_size": "2", "comparisons_per_idea": "10"})
         assert "2 of the proposals have no score. They start in the middle of the order" in estimate.text
         path = (
@@ -114,9 +114,9 @@ async def test_missing_score_or_uncovered_field_is_shown_before_and_after_rankin
 async def test_invalid_ranking_choice_is_explained_and_starts_nothing(
     service: Service, given: dict[str, str], words: str
 ) -> None:
-    call = await evaluated_call_of_six(service)
+    call = await evaluate_call_of_six(service)
     here = f"/console/calls/{call}/rankings"
-    async with signed_in(service, await service.key()) as officer:
+    async with open_session(service, await service.create_key()) as officer:
         assert words in (await officer.get(here, params=given)).text
         refused = await submit_form(officer, f"{here}?shortlist_size=2", here, **given)
         assert refused.status_code == 422

@@ -8,10 +8,10 @@ import pytest
 from orchestrator.console.drawing import build_histogram, summarise_over_time
 from orchestrator.jobs.models import BatchId, TenantPlan
 from orchestrator.store.call_tables import TableView
-from tests.contract.api.browsing import EACH_LOOK, Look, at_the_console, look_over, open_and_check
-from tests.contract.api.console_forms import signed_in, submit_form
+from tests.contract.api.browsing import EACH_LOOK, Look, look_over, open_and_check, open_console
+from tests.contract.api.console_forms import open_session, submit_form
 from tests.contract.api.evaluated_calls import NO_SCORE_REASON, TITLES, call_with_reports
-from tests.contract.api.people import person
+from tests.contract.api.people import add_person
 from tests.contract.api.service import ACME, TEXT, Service
 
 
@@ -69,7 +69,7 @@ async def test_plot_marks_link_to_their_proposals(service: Service) -> None:
     for mark in plot.marks:
         view = TableView(ended_from=mark.start, ended_to=mark.end)
         assert (await tables.get_page(ACME, BatchId(batch), view)).matching == mark.proposals
-    async with signed_in(service, await service.key()) as client:
+    async with open_session(service, await service.create_key()) as client:
         page = (await client.get(f"/console/calls/{batch}/plots")).text
         links = [
             html.unescape(item) for item in re.findall('<th scope="row">[^<]*</th><td[^>]*><a href="([^"]*)"', page)
@@ -86,7 +86,7 @@ async def test_a_call_without_budget_says_why_nothing_runs(service: Service) -> 
     await service.services.tenants.update(ACME, TenantPlan(name=ACME, monthly_usd=0.5))
     made = await service.machine.post("/v1/batches?max_usd=2", files=[("file", ("a.txt", TEXT.encode()))])
     batch = made.json()["id"]
-    async with signed_in(service, await service.key()) as client:
+    async with open_session(service, await service.create_key()) as client:
         for path in ("", f"/calls/{batch}", f"/calls/{batch}/progress"):
             page = await client.get(f"/console{path}")
             assert "Nothing is running yet</span> Next: It may cost 2 USD, but only 0.50 USD remains" in page.text
@@ -96,7 +96,7 @@ async def test_a_call_without_budget_says_why_nothing_runs(service: Service) -> 
 @EACH_LOOK
 async def test_officer_completes_a_call_workflow_in_the_browser(service: Service, look: Look) -> None:
     batch = await call_with_reports(service)
-    async with at_the_console(service, await service.key(), look) as (page, url):
+    async with open_console(service, await service.create_key(), look) as (page, url):
         renewals: list[str] = []
         page.on("request", lambda request: renewals.append(request.url) if "hx-request" in request.headers else None)
         await page.get_by_role("heading", name="Spring").wait_for()
@@ -141,7 +141,7 @@ async def test_officer_completes_a_call_workflow_in_the_browser(service: Service
 
 
 async def test_call_details_include_tags_rules_and_opinion_due_date(service: Service) -> None:
-    async with service.caller() as owner:
+    async with service.open_caller() as owner:
         query = {"name": "Spring", "tags": "energy,  round 2,energy", "opinions_due": "2026-01-31", "max_usd": "2"}
         made = await owner.post("/v1/batches", params=query, files=[("file", ("a.txt", TEXT.encode()))])
         batch = made.json()["id"]
@@ -154,8 +154,8 @@ async def test_call_details_include_tags_rules_and_opinion_due_date(service: Ser
         assert (await owner.patch("/v1/batches/bt_none", json={"name": "Mine"})).status_code == 404
         log = (await owner.get("/v1/audit-log")).json()["items"]
         assert [item["content"]["tags"] for item in log if item["action"] == "call changed"] == [["round 3"]]
-    officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
-    async with signed_in(service, officer.key) as client:
+    officer, ada = await add_person(service, "officer", "Otto Officer"), await add_person(service, "reviewer")
+    async with open_session(service, officer.key) as client:
         page = (await client.get(f"/console/calls/{batch}")).text
         for words in ("round 3", "Reviews due by 2026-01-31", ">overdue<", "Literature up to", "masked"):
             assert words in page
@@ -170,7 +170,7 @@ async def test_call_details_include_tags_rules_and_opinion_due_date(service: Ser
         again = form | {"opinions_due": "2026-01-31", "version": "2"}
         assert (await submit_form(client, f"/console/calls/{batch}/terms", **again)).status_code == 303
     await officer.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
-    async with signed_in(service, ada.key) as reviewer:
+    async with open_session(service, ada.key) as reviewer:
         assert "due by 2026-01-31" in (await reviewer.get("/console/queue")).text
 
 
@@ -198,11 +198,11 @@ to the end."""
 
 @pytest.mark.slow
 async def test_table_fits_the_screen_or_keeps_titles_visible_while_scrolling(service: Service) -> None:
-    batch, officer = await call_with_reports(service), await person(service, "officer", "Otto Officer")
+    batch, officer = await call_with_reports(service), await add_person(service, "officer", "Otto Officer")
     await service.database.execute(_NAMED)
     usual, many = ["Soundness", "Contribution"], [f"Criterion number {place}" for place in range(14)]
     for width in (1280, 390):
-        async with at_the_console(service, officer.key, Look(width, "light")) as (page, url):
+        async with open_console(service, officer.key, Look(width, "light")) as (page, url):
             for parts in (usual, many):
                 await service.database.execute(_PARTS, parts)
                 await page.goto(f"{url}/console/calls/{batch}")

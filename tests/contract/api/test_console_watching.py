@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.contract.api.browsing import Look, at_the_console
+from tests.contract.api.browsing import Look, open_console
 from tests.contract.api.people import call_of
 from tests.contract.api.service import Service
 
@@ -16,7 +16,7 @@ hidden => {
 
 async def test_page_updates_call_progress_without_reloading_the_table(service: Service) -> None:
     batch, _ = await call_of(service, "# One", "# Two")
-    async with at_the_console(service, await service.key(), Look(1280, "light")) as (page, url):
+    async with open_console(service, await service.create_key(), Look(1280, "light")) as (page, url):
         asked: list[str] = []
         page.on("request", lambda request: asked.append(request.url.removeprefix(url)))
         await page.goto(f"{url}/console/calls/{batch}")
@@ -37,7 +37,7 @@ async def test_page_updates_call_progress_without_reloading_the_table(service: S
 @pytest.mark.slow
 async def test_many_running_calls_leave_browser_connections_for_other_pages(service: Service) -> None:
     batches = [(await call_of(service, f"# Call {place}"))[0] for place in range(8)]
-    async with at_the_console(service, await service.key(), Look(1280, "light")) as (page, url):
+    async with open_console(service, await service.create_key(), Look(1280, "light")) as (page, url):
         # Headless tabs all count as looked at: one page holds three, so that two fit into the browser's six.
         await page.locator("[data-events]").nth(7).wait_for()
         other = await page.context.new_page()
@@ -51,7 +51,7 @@ async def test_many_running_calls_leave_browser_connections_for_other_pages(serv
 @pytest.mark.slow
 async def test_hidden_tab_reconnects_and_catches_up_when_visible(service: Service) -> None:
     batch, _ = await call_of(service, "# One", "# Two")
-    async with at_the_console(service, await service.key(), Look(1280, "light")) as (page, url):
+    async with open_console(service, await service.create_key(), Look(1280, "light")) as (page, url):
         await page.goto(f"{url}/console/calls/{batch}")
         await page.get_by_text("0 of 2 ended").wait_for()
         await page.evaluate(_SEEN, True)

@@ -6,9 +6,9 @@ from pathlib import Path
 from assayer.reports.contestation import build_contestation
 from assayer_client.contestation import Contestation
 from tests.contract.api.commands import Program
-from tests.contract.api.reported_evaluations import evaluation_with_full_report
-from tests.contract.api.service import Service, served
-from tests.contract.pdf_files import pdf_text
+from tests.contract.api.reported_evaluations import store_full_report
+from tests.contract.api.service import Service, serve
+from tests.contract.pdf_files import read_pdf_text
 from tests.unit.reports_fixture import full_report
 
 
@@ -22,14 +22,14 @@ def test_contestation_contains_a_verifiable_text_digest() -> None:
 
 
 async def test_contestation_is_available_as_json_and_pdf(service: Service) -> None:
-    job, report = await evaluation_with_full_report(service), full_report()
+    job, report = await store_full_report(service), full_report()
     told = (await service.machine.get(f"/v1/evaluations/{job}/contestation")).json()
     pdf = await service.machine.get(f"/v1/evaluations/{job}/contestation?format=pdf")
     await service.machine.post(f"/v1/evaluations/{job}/override", json={"score": 1, "reason": "No."})
     assert told["evaluation"] == job
     assert told["corpus_version"] == report.provenance.corpus_version
     assert [item["digest"] for item in told["prompts"]] == [item.digest for item in report.provenance.prompts]
-    text = pdf_text(pdf.content)
+    text = read_pdf_text(pdf.content)
     for prompt in report.provenance.prompts:
         assert f"version {prompt.version}" in text
     assert report.references[0].title in text
@@ -37,9 +37,9 @@ async def test_contestation_is_available_as_json_and_pdf(service: Service) -> No
 
 
 async def test_command_saves_the_contestation(service: Service, tmp_path: Path) -> None:
-    job = await evaluation_with_full_report(service)
-    async with served(service.app) as url:
-        saved = await Program(url, await service.key("read"), tmp_path).run("batch", "contestation", job)
+    job = await store_full_report(service)
+    async with serve(service.app) as url:
+        saved = await Program(url, await service.create_key("read"), tmp_path).run("batch", "contestation", job)
     assert saved.code == 0, saved.err
     pdf, told = [tmp_path / line for line in saved.out.split()]
     assert pdf.read_bytes().startswith(b"%PDF-")

@@ -11,7 +11,7 @@ from assayer.models import Filters, Hit
 from assayer_client.corpus import CorpusSearch
 from index import CorpusVersionCache, Delta, build_corpus, update_corpus
 from index.records.paper_record import PaperRecord
-from tests.contract.api.problems import check_problem, first_error
+from tests.contract.api.problems import check_problem, get_first_error
 from tests.contract.api.service import Service
 from tests.corpus_papers import RECORDS, record, write_jsonl
 from tests.in_memory import MemoryCorpusVersions
@@ -37,7 +37,7 @@ async def corpora(tmp_path: Path) -> AsyncIterator[CorpusVersionCache]:
 
 @pytest.fixture
 async def client(service: Service, corpora: CorpusVersionCache) -> AsyncIterator[httpx2.AsyncClient]:
-    async with service.with_services(corpora=corpora).caller("read") as opened:
+    async with service.with_services(corpora=corpora).open_caller("read") as opened:
         yield opened
 
 
@@ -62,7 +62,7 @@ async def test_papers_after_the_date_or_without_a_date_are_excluded(client: http
     assert all(date is not None and str(date) <= "2015-06-15" for date in dates)
 
 
-async def ids(client: httpx2.AsyncClient, **options: str | list[str]) -> set[str]:
+async def search_ids(client: httpx2.AsyncClient, **options: str | list[str]) -> set[str]:
     """Return the ids of all papers that a GET and a POST with the same filters find."""
     asked = await client.get("/v1/corpus/search", params={"q": QUERY, "limit": "100", **options})
     body = {"queries": [QUERY], "limit": 100, **options}
@@ -73,14 +73,14 @@ async def ids(client: httpx2.AsyncClient, **options: str | list[str]) -> set[str
 
 
 async def test_filters_narrow_the_search_results(client: httpx2.AsyncClient) -> None:
-    everything = await ids(client)
-    recent = await ids(client, after="2016-01-01", before="2018-12-31")
+    everything = await search_ids(client)
+    recent = await search_ids(client, after="2016-01-01", before="2018-12-31")
     assert set() < recent < everything
-    assert await ids(client, venue=["Journal of Invented Pollination", "Nature"]) == everything
-    assert await ids(client, venue=["nature"]) == set()
-    assert await ids(client, field=["Ecology"]) == set()
-    assert await ids(client, retracted="false") == everything
-    assert await ids(client, exclude=["bee-03", "bee-04"]) == everything - {"bee-03", "bee-04"}
+    assert await search_ids(client, venue=["Journal of Invented Pollination", "Nature"]) == everything
+    assert await search_ids(client, venue=["nature"]) == set()
+    assert await search_ids(client, field=["Ecology"]) == set()
+    assert await search_ids(client, retracted="false") == everything
+    assert await search_ids(client, exclude=["bee-03", "bee-04"]) == everything - {"bee-03", "bee-04"}
 
 
 async def test_empty_date_range_is_rejected(client: httpx2.AsyncClient) -> None:
@@ -122,7 +122,7 @@ async def test_many_queries_are_answered_in_their_order_with_passages(client: ht
     ],
 )
 async def test_wrong_parameter_is_named(client: httpx2.AsyncClient, query: str, parameter: str) -> None:
-    error = first_error(await client.get(f"/v1/corpus/search?{query}"))
+    error = get_first_error(await client.get(f"/v1/corpus/search?{query}"))
     assert error.parameter == parameter
 
 
@@ -134,7 +134,7 @@ async def test_search_without_a_corpus_returns_503_with_retry_after(service: Ser
 
 async def test_corpus_failure_is_reported_without_file_paths(service: Service) -> None:
     damaged = DamagedCorpus([], HashingEmbedder())
-    async with service.with_services(corpora=MemoryCorpusVersions(damaged)).caller() as client:
+    async with service.with_services(corpora=MemoryCorpusVersions(damaged)).open_caller() as client:
         answer = await client.get("/v1/corpus/search", params={"q": QUERY})
     assert check_problem(answer, 503, "unavailable").detail == "The search failed: the local corpus failed."
     assert "/srv" not in answer.text

@@ -5,14 +5,14 @@ import pytest
 
 from orchestrator.jobs.models import BatchId, JobId
 from orchestrator.reviewing.models import ScoreOverride
-from tests.contract.api.browsing import PHONE, PHONE_AND_DESK, Look, at_the_console, look_over
-from tests.contract.api.console_forms import signed_in, submit_form
-from tests.contract.api.people import Person, call_of, person
+from tests.contract.api.browsing import PHONE, PHONE_AND_DESK, Look, look_over, open_console
+from tests.contract.api.console_forms import open_session, submit_form
+from tests.contract.api.people import Person, add_person, call_of
 from tests.contract.api.reviewed_calls import call_with_reviewer
 from tests.contract.api.service import ACME, OTHER, Service
 
 
-async def _opinion(service: Service, who: Person, evaluation: str | JobId, score: int) -> None:
+async def _give_opinion(service: Service, who: Person, evaluation: str | JobId, score: int) -> None:
     given = await who.post(f"/v1/evaluations/{evaluation}/opinions", json={"score": score})
     assert given.status_code == 200, given.text
 
@@ -20,11 +20,11 @@ async def _opinion(service: Service, who: Person, evaluation: str | JobId, score
 async def test_a_reviewer_sees_and_judges_no_claim_before_the_first_opinion(service: Service) -> None:
     ada, _, (first,) = await call_with_reviewer(service, "# One")
     here, fields = f"/console/review/{first}", {"point": "/summary/strengths/0", "agrees": "false", "reason": "It is."}
-    async with signed_in(service, ada.key) as browser:
+    async with open_session(service, ada.key) as browser:
         before = (await browser.get(here)).text
         assert "Report findings" not in before
         assert (await submit_form(browser, here, "/judgement", **fields)).status_code == 403
-        await _opinion(service, ada, first, 4)
+        await _give_opinion(service, ada, first, 4)
         after = (await browser.get(here)).text
         assert "Report findings" in after
         assert (
@@ -39,37 +39,37 @@ async def test_a_reviewer_sees_and_judges_no_claim_before_the_first_opinion(serv
 
 async def test_officer_overrides_a_score_with_a_reason_and_other_tenants_cannot(service: Service) -> None:
     ada, batch, (first, _) = await call_with_reviewer(service, "# One", "# Two")
-    await _opinion(service, ada, first, 4)
+    await _give_opinion(service, ada, first, 4)
     other, _ = await call_of(service, "# Elsewhere")
     here, fields = f"/console/calls/{batch}", {"evaluation": first, "score": "2", "reason": "The budget is missing."}
-    async with signed_in(service, (await person(service, "officer", "Ophelia Officer")).key) as officer:
+    async with open_session(service, (await add_person(service, "officer", "Ophelia Officer")).key) as officer:
         panel = (await officer.get(f"{here}/panel")).text
         assert "Ada Byron: 4" in panel
         token_page = f"{here}/panel"
-        assert (await _posted(officer, token_page, f"{here}/override", **fields | {"reason": "  x  "})) == 409
-        assert (await _posted(officer, token_page, f"/console/calls/{other}/override", **fields)) == 404
-        assert (await _posted(officer, token_page, f"{here}/override", **fields)) == 303
+        assert (await _post_form(officer, token_page, f"{here}/override", **fields | {"reason": "  x  "})) == 409
+        assert (await _post_form(officer, token_page, f"/console/calls/{other}/override", **fields)) == 404
+        assert (await _post_form(officer, token_page, f"{here}/override", **fields)) == 303
         for path in (f"{here}/panel", f"/console/proposals/{first}"):
             assert "The budget is missing." in (await officer.get(path)).text
-        assert (await _posted(officer, token_page, f"{here}/sign-off")) == 403
+        assert (await _post_form(officer, token_page, f"{here}/sign-off")) == 403
     set_score = await service.services.reviewing.decisions.get_override(ACME, JobId(first))
     assert isinstance(set_score, ScoreOverride)
     assert (set_score.score, set_score.overridden_by) == (2, "Ophelia Officer")
-    async with signed_in(service, (await person(service, "auditor", "Eva Auditor")).key) as auditor:
+    async with open_session(service, (await add_person(service, "auditor", "Eva Auditor")).key) as auditor:
         seen = (await auditor.get(f"{here}/panel")).text
         assert "Change the final score" not in seen
         assert "Sign off this call" not in seen
-        assert (await _posted(auditor, f"{here}/panel", f"{here}/override", **fields)) == 403
-    async with signed_in(service, (await person(service, "owner", tenant=OTHER)).key) as stranger:
+        assert (await _post_form(auditor, f"{here}/panel", f"{here}/override", **fields)) == 403
+    async with open_session(service, (await add_person(service, "owner", tenant=OTHER)).key) as stranger:
         for act in ("override", "sign-off"):
-            assert (await _posted(stranger, "/console", f"{here}/{act}", **fields)) == 404
+            assert (await _post_form(stranger, "/console", f"{here}/{act}", **fields)) == 404
 
 
 async def test_an_owner_signs_off_and_then_nothing_changes(service: Service) -> None:
     ada, batch, (first, second) = await call_with_reviewer(service, "# One", "# Two")
-    await _opinion(service, ada, first, 4)
+    await _give_opinion(service, ada, first, 4)
     here = f"/console/calls/{batch}"
-    async with signed_in(service, (await person(service, "owner", "Olga Owner")).key) as owner:
+    async with open_session(service, (await add_person(service, "owner", "Olga Owner")).key) as owner:
         assert "Although 1 review is missing" in (await owner.get(f"{here}/panel")).text
         refused = await submit_form(owner, f"{here}/panel", f"{here}/sign-off", note="All in order.")
         assert refused.status_code == 409
@@ -78,16 +78,16 @@ async def test_an_owner_signs_off_and_then_nothing_changes(service: Service) -> 
         assert "`" not in refused.text, "the fields of the API are not named"
         assert "Although 1 evaluation has not ended" in refused.text
         fields = {"note": "All in order.", "allow_missing_opinions": "true"}
-        assert (await _posted(owner, f"{here}/panel", f"{here}/sign-off", **fields)) == 409
+        assert (await _post_form(owner, f"{here}/panel", f"{here}/sign-off", **fields)) == 409
         fields["allow_unfinished_evaluations"] = "true"
-        assert (await _posted(owner, f"{here}/panel", f"{here}/sign-off", **fields)) == 303
+        assert (await _post_form(owner, f"{here}/panel", f"{here}/sign-off", **fields)) == 303
         head = await service.services.audit_log.get_head(ACME)
         shown = (await owner.get(f"{here}/panel")).text
         assert f"{head.number}:{head.hash}" in shown
         assert "Sign off this call" not in shown
         late = {"evaluation": second, "score": "5", "reason": "Too late."}
-        assert (await _posted(owner, f"{here}/panel", f"{here}/override", **late)) == 409
-    async with signed_in(service, ada.key) as reviewer:
+        assert (await _post_form(owner, f"{here}/panel", f"{here}/override", **late)) == 409
+    async with open_session(service, ada.key) as reviewer:
         refused = await submit_form(reviewer, f"/console/review/{second}", "/opinion", score="1")
         assert refused.status_code == 409
         assert "signed off" in refused.text
@@ -97,8 +97,8 @@ async def test_panel_shows_comments_beside_the_scores(service: Service) -> None:
     ada, batch, (first,) = await call_with_reviewer(service, "# One")
     given = await ada.post(f"/v1/evaluations/{first}/opinions", json={"score": 4, "note": "Sound, <b>cheap</b>."})
     assert given.status_code == 200, given.text
-    owner = await person(service, "owner", "Olga Owner")
-    async with at_the_console(service, owner.key, Look(PHONE, "dark")) as (page, url):
+    owner = await add_person(service, "owner", "Olga Owner")
+    async with open_console(service, owner.key, Look(PHONE, "dark")) as (page, url):
         await page.goto(f"{url}/console/calls/{batch}/panel")
         await page.get_by_label("Comments by Ada Byron").press("Enter")
         await page.get_by_text("Sound, <b>cheap</b>.").wait_for()
@@ -106,21 +106,21 @@ async def test_panel_shows_comments_beside_the_scores(service: Service) -> None:
 
 
 async def test_panel_can_be_sorted_by_reviewer_disagreement(service: Service) -> None:
-    people = [await person(service, "reviewer", name) for name in ("Ada Byron", "Bob Noyce")]
-    officer = await person(service, "officer", "Otto Officer")
+    people = [await add_person(service, "reviewer", name) for name in ("Ada Byron", "Bob Noyce")]
+    officer = await add_person(service, "officer", "Otto Officer")
     batch, _ = await call_of(service, *(f"# Proposal {place}" for place in range(60)))
     evaluations = list(await service.services.reviewing.assignments.get_proposal_titles(ACME, BatchId(batch)))
     await officer.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 2})
     for who, score in zip(people, (1, 5), strict=True):
-        await _opinion(service, who, evaluations[59], score)
-    await _opinion(service, people[0], evaluations[3], 3)
-    async with signed_in(service, officer.key) as browser:
+        await _give_opinion(service, who, evaluations[59], score)
+    await _give_opinion(service, people[0], evaluations[3], 3)
+    async with open_session(service, officer.key) as browser:
         plain = (await browser.get(f"/console/calls/{batch}/panel")).text
-        last = await _title(service, evaluations[59])
+        last = await _get_title(service, evaluations[59])
         assert f">{last}<" not in plain
         assert "Page 1 of 2" in plain
         apart = (await browser.get(f"/console/calls/{batch}/panel", params={"sort": "spread"})).text
-        assert apart.index(f">{last}<") < apart.index(f">{await _title(service, evaluations[0])}<")
+        assert apart.index(f">{last}<") < apart.index(f">{await _get_title(service, evaluations[0])}<")
         assert (await browser.get(f"/console/calls/{batch}/panel", params={"sort": "nothing"})).status_code == 422
 
 
@@ -128,7 +128,7 @@ async def test_panel_can_be_sorted_by_reviewer_disagreement(service: Service) ->
 @pytest.mark.parametrize("look", PHONE_AND_DESK, ids=str)
 async def test_reviewer_and_owner_complete_their_decisions_in_the_browser(service: Service, look: Look) -> None:
     ada, batch, _ = await call_with_reviewer(service, "# Rehearsal by risk", "# Ore from slag")
-    async with at_the_console(service, ada.key, look) as (page, _url):
+    async with open_console(service, ada.key, look) as (page, _url):
         await look_over(page, "queue", look)
         await page.locator("ol.queue a").first.press("Enter")
         await look_over(page, "review-blind", look)
@@ -141,8 +141,8 @@ async def test_reviewer_and_owner_complete_their_decisions_in_the_browser(servic
         await page.locator("#claim-1").get_by_role("button", name="I disagree").press("Enter")
         await page.locator("#claim-1").get_by_text("You disagree").wait_for()
         await look_over(page, "review-judged", look)
-    owner = await person(service, "owner", "Olga Owner")
-    async with at_the_console(service, owner.key, look) as (page, url):
+    owner = await add_person(service, "owner", "Olga Owner")
+    async with open_console(service, owner.key, look) as (page, url):
         await page.goto(f"{url}/console/calls/{batch}")
         await page.get_by_role("link", name="Reviews", exact=True).press("Enter")
         await page.get_by_label("Change the final score of Rehearsal by risk").press("Enter")
@@ -166,11 +166,11 @@ async def test_reviewer_and_owner_complete_their_decisions_in_the_browser(servic
         assert await page.get_by_label("Change the final score of Rehearsal by risk").count() == 0
 
 
-async def _title(service: Service, evaluation: JobId) -> str:
+async def _get_title(service: Service, evaluation: JobId) -> str:
     job = await service.services.jobs.get(ACME, evaluation)
     assert job is not None
     return job.subject
 
 
-async def _posted(browser: httpx2.AsyncClient, page: str, path: str, **fields: str) -> int:
+async def _post_form(browser: httpx2.AsyncClient, page: str, path: str, **fields: str) -> int:
     return int((await submit_form(browser, page, path, **fields)).status_code)

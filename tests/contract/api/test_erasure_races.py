@@ -16,9 +16,9 @@ from orchestrator.store.database import Connection
 from orchestrator.store.erasure_steps import ErasureStart, StartedErasure
 from orchestrator.store.migrator import AnyConnection
 from orchestrator.store.retention import erase_jobs
-from tests.contract.api.erasures import erase_and_fetch_proof, tables_holding, wait_for_blocked_statements
-from tests.contract.api.evaluated_calls import ENTRANTS, evaluated_call_of_six
-from tests.contract.api.people import OPERATOR, call_of, person
+from tests.contract.api.erasures import erase_and_fetch_proof, find_tables_with, wait_for_blocked_statements
+from tests.contract.api.evaluated_calls import ENTRANTS, evaluate_call_of_six
+from tests.contract.api.people import OPERATOR, add_person, call_of
 from tests.contract.api.problems import check_problem
 from tests.contract.api.ranking_jobs import finish_ranking
 from tests.contract.api.service import ACME, JSONL_HEADERS, OTHER, Service
@@ -35,7 +35,7 @@ ROWS = as_jsonl(
 )
 
 
-def after_the_words(monkeypatch: pytest.MonkeyPatch, act: Callable[[], Awaitable[object]]) -> None:
+def act_after_redaction(monkeypatch: pytest.MonkeyPatch, act: Callable[[], Awaitable[object]]) -> None:
     """Run an action after the erasure has removed texts of the log, but no jobs yet."""
     original = ErasureStart.record_and_cancel
 
@@ -50,7 +50,7 @@ def after_the_words(monkeypatch: pytest.MonkeyPatch, act: Callable[[], Awaitable
 async def test_opinion_submitted_during_an_erasure_is_erased_too(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    owner, ada = await person(service, "owner", "Olga Owner"), await person(service, "reviewer")
+    owner, ada = await add_person(service, "owner", "Olga Owner"), await add_person(service, "reviewer")
     batch, (first,) = await call_of(service, "# One")
     await owner.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
 
@@ -59,11 +59,11 @@ async def test_opinion_submitted_during_an_erasure_is_erased_too(
         given = await ada.post(f"/v1/evaluations/{first}/opinions", json=opinion)
         assert given.status_code == 200, given.text
 
-    after_the_words(monkeypatch, give)
+    act_after_redaction(monkeypatch, give)
     proof = await erase_and_fetch_proof(owner, source="0.txt")
 
     assert proof["still_stored"] == []
-    assert await tables_holding(service.database, NAME) == []
+    assert await find_tables_with(service.database, NAME) == []
     entries = await service.services.audit_log.list_entries(ACME)
     late = [entry for entry in entries if entry.action == "erased" and entry.content and entry.content["entries"]]
     assert late, "an entry names those that have lost their words"
@@ -75,7 +75,7 @@ async def test_row_added_during_an_erasure_is_erased_with_its_call(
     made = await client.post("/v1/batches", content=ROWS, headers=JSONL_HEADERS, params={"open": "true"})
     batch = made.json()["id"]
 
-    async def more() -> None:
+    async def add_row() -> None:
         part = as_jsonl([{"id": "A-4", "title": f"Late plan of {NAME}", "text": words(4)}])
         where = {"first_row": made.json()["next_row"], "open": "true"}
         sent = await client.post(f"/v1/batches/{batch}/rows", content=part, headers=JSONL_HEADERS, params=where)
@@ -83,11 +83,11 @@ async def test_row_added_during_an_erasure_is_erased_with_its_call(
         for _ in range(3):
             await service.finish()
 
-    after_the_words(monkeypatch, more)
+    act_after_redaction(monkeypatch, add_row)
     proof = await erase_and_fetch_proof(client, batch=batch)
 
     assert proof["still_stored"] == []
-    assert await tables_holding(service.database, NAME) == []
+    assert await find_tables_with(service.database, NAME) == []
     assert await service.database.fetch("SELECT FROM evaluations") == []
 
 
@@ -114,7 +114,7 @@ async def test_repeated_request_after_an_erasure_omits_the_rejected_row(client: 
 
 async def test_rejected_rows_of_a_part_added_during_an_erasure_are_kept(service: Service) -> None:
     """The erasure waits for the part, and filters what is there then."""
-    async with service.caller() as caller:
+    async with service.open_caller() as caller:
         made = (await caller.post("/v1/batches", content=ROWS, headers=JSONL_HEADERS, params={"open": "true"})).json()
         part = as_jsonl([{"id": "B-1", "title": "-"}])
         holder = await service.database.connect_unpooled()
@@ -138,34 +138,34 @@ async def test_rejected_rows_of_a_part_added_during_an_erasure_are_kept(service:
 async def test_tenant_deletion_can_be_retried_after_a_crash_and_erases_all_text(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    owner = await person(service, "owner", "Olga Owner")
+    owner = await add_person(service, "owner", "Olga Owner")
     _, (first,) = await call_of(service, "# One")
     await owner.post(f"/v1/evaluations/{first}/remarks", json={"text": f"{NAME}'s plan is weak"})
     original = PgAuditLog.erase_within
 
-    async def dies(*_: Any) -> Any:
+    async def crash(*_: Any) -> Any:
         raise LookupError("the process dies here")
 
-    async with service.client(await service.key("admin", tenant=OTHER)) as admin:
-        monkeypatch.setattr(PgAuditLog, "erase_within", dies)
+    async with service.open_client(await service.create_key("admin", tenant=OTHER)) as admin:
+        monkeypatch.setattr(PgAuditLog, "erase_within", crash)
         with pytest.raises(LookupError):
             await service.services.tenants.delete(ACME, ActBy(OPERATOR, NOW))
         monkeypatch.setattr(PgAuditLog, "erase_within", original)
         again = await admin.delete(f"/v1/tenants/{ACME}")
     assert again.status_code == 204
-    assert await tables_holding(service.database, NAME) == []
+    assert await find_tables_with(service.database, NAME) == []
     assert await service.services.tenants.get(ACME) is None
 
 
 async def test_ranking_started_during_an_erasure_is_erased_too(service: Service, client: httpx2.AsyncClient) -> None:
     """The erasure reads first and then removes the applicant from finished rankings, which is slow."""
-    call, erasures, now = await evaluated_call_of_six(service), service.services.erasures, service.services.clock.now()
+    call, erasures, now = await evaluate_call_of_six(service), service.services.erasures, service.services.clock.now()
     found = [item.id for item in await erasures.find(ACME, "3.txt", None)]
     begun = (await client.post("/v1/rankings", json={"batch": call, "blind": False})).json()["id"]
     erased = await erasures.erase(ACME, found, ActBy(OPERATOR, now), source="3.txt")
     assert (await client.get(f"/v1/rankings/{begun}")).status_code == 410
     assert (await client.get(f"/v1/erasures/{erased.proof}")).json()["still_stored"] == []
-    assert await tables_holding(service.database, "3.txt") == []
+    assert await find_tables_with(service.database, "3.txt") == []
     erased_too = [entry for entry in await service.services.audit_log.list_entries(ACME) if entry.action == "erased"][
         1:
     ]
@@ -174,7 +174,7 @@ async def test_ranking_started_during_an_erasure_is_erased_too(service: Service,
 
 async def test_ranking_from_reports_erased_while_submitting_is_rejected(service: Service) -> None:
     """A ranking of thousands of reports takes seconds; its sender gets an error, and ranks the remaining ideas."""
-    call, erasures, now = await evaluated_call_of_six(service), service.services.erasures, service.services.clock.now()
+    call, erasures, now = await evaluate_call_of_six(service), service.services.erasures, service.services.clock.now()
     asked = {"batch": call, "blind": False}
     headers = {"Idempotency-Key": "once"}
     found = [item.id for item in await erasures.find(ACME, "3.txt", None)]
@@ -193,11 +193,11 @@ async def test_ranking_from_reports_erased_while_submitting_is_rejected(service:
     again = await service.machine.post("/v1/rankings", json=asked, headers=headers)
     assert f"1 of the {ENTRANTS} evaluations on which the request is based has been deleted" in (refused.detail or "")
     assert (again.status_code, again.json()["ideas"]) == (202, ENTRANTS - 1)
-    assert await tables_holding(service.database, "3.txt") == []
+    assert await find_tables_with(service.database, "3.txt") == []
 
 
 @asynccontextmanager
-async def waiting_to_be_added(holder: AnyConnection) -> AsyncIterator[None]:
+async def block_added_jobs(holder: AnyConnection) -> AsyncIterator[None]:
     """Jobs are not added before the end."""
     await holder.execute("""
         CREATE FUNCTION wait_to_be_added() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -220,9 +220,9 @@ async def waiting_to_be_added(holder: AnyConnection) -> AsyncIterator[None]:
 async def test_erasure_waits_for_a_ranking_being_added_and_erases_it(
     service: Service, table_owner: AnyConnection
 ) -> None:
-    call, erasures, now = await evaluated_call_of_six(service), service.services.erasures, service.services.clock.now()
+    call, erasures, now = await evaluate_call_of_six(service), service.services.erasures, service.services.clock.now()
     found = [item.id for item in await erasures.find(ACME, "3.txt", None)]
-    async with waiting_to_be_added(table_owner):
+    async with block_added_jobs(table_owner):
         # By then the evaluations are held, and not yet the log, at which the erasure would wait.
         adding = asyncio.create_task(service.machine.post("/v1/rankings", json={"batch": call, "blind": False}))
         await wait_for_blocked_statements(service.database, 1)
@@ -232,14 +232,14 @@ async def test_erasure_waits_for_a_ranking_being_added_and_erases_it(
     proof = (await erasing).proof
     assert (await service.machine.get(f"/v1/rankings/{begun}")).status_code == 410
     assert (await service.machine.get(f"/v1/erasures/{proof}")).json()["still_stored"] == []
-    assert await tables_holding(service.database, "3.txt") == []
+    assert await find_tables_with(service.database, "3.txt") == []
 
 
 @pytest.mark.parametrize("what", ["ranking", "comparison"])
 async def test_job_started_during_erasure_of_its_call_is_erased_too(
     service: Service, client: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
-    call = await evaluated_call_of_six(service)
+    call = await evaluate_call_of_six(service)
     listed = (await client.get(f"/v1/batches/{call}/evaluations")).json()["items"]
     pair = {"first_evaluation": listed[0]["id"], "second_evaluation": listed[1]["id"]}
     body = {"batch": call, "blind": False} if what == "ranking" else pair
@@ -251,15 +251,15 @@ async def test_job_started_during_erasure_of_its_call_is_erased_too(
             assert made.status_code == 202, made.text
             begun.append(made.json()["id"])
 
-    after_the_words(monkeypatch, begin)
+    act_after_redaction(monkeypatch, begin)
     proof = await erase_and_fetch_proof(client, batch=call)
     assert (await client.get(f"/v1/{what}s/{begun[0]}")).status_code == 410
     assert proof["still_stored"] == []
-    assert await tables_holding(service.database, "3.txt") == []
+    assert await find_tables_with(service.database, "3.txt") == []
 
 
 async def test_ranking_finished_after_the_erasure_preview_is_kept_without_the_applicant(service: Service) -> None:
-    call = await evaluated_call_of_six(service)
+    call = await evaluate_call_of_six(service)
     begun = (await service.machine.post("/v1/rankings", json={"batch": call, "blind": False})).json()["id"]
     told = await preview_erasure(service.services.erasures, service.services.jobs, ACME, "3.txt", None)
     assert begun in [job.id for job in told.jobs]
@@ -279,4 +279,4 @@ async def test_ranking_finished_after_the_erasure_preview_is_kept_without_the_ap
     assert len(report.json()["ideas"]) == ENTRANTS - 1
     assert begun in proof["redacted_rankings"]
     assert proof["still_stored"] == []
-    assert await tables_holding(service.database, "3.txt") == []
+    assert await find_tables_with(service.database, "3.txt") == []

@@ -3,13 +3,13 @@
 import httpx2
 
 from tests.contract.api.commands import Program
-from tests.contract.api.erasures import request_erasure, submit_rows_to_erase, tables_holding
+from tests.contract.api.erasures import find_tables_with, request_erasure, submit_rows_to_erase
 from tests.contract.api.service import OTHER, Service
 from tests.unit.batch_bodies import words
 
 
 async def test_applicant_is_erased_everywhere_and_other_data_is_kept(service: Service) -> None:
-    async with service.caller() as caller, service.caller(tenant=OTHER) as stranger:
+    async with service.open_caller() as caller, service.open_caller(tenant=OTHER) as stranger:
         batch, elsewhere = await submit_rows_to_erase(caller), await submit_rows_to_erase(stranger)
         pair = {"first": {"title": "Reeds", "text": words(1)}, "second": {"title": "Fern", "text": words(9)}}
         compared = (await caller.post("/v1/comparisons", json=pair)).json()["id"]
@@ -43,11 +43,11 @@ async def test_batch_is_erased_with_all_its_rows(service: Service, client: httpx
     assert (await client.get(f"/v1/batches/{batch}")).status_code == 410
     assert (await client.get(f"/v1/batches/{other}")).json()["states"] == {"queued": 2}
     records = {"audit_contents", "audit_log", "tombstones"}
-    assert set(await tables_holding(service.database, batch)) <= records
+    assert set(await find_tables_with(service.database, batch)) <= records
 
 
 async def test_invalid_erasure_requests_are_rejected(service: Service) -> None:
-    async with service.caller() as caller, service.caller("read", "submit") as submitter:
+    async with service.open_caller() as caller, service.open_caller("read", "submit") as submitter:
         for body in ({}, {"source": "A-1", "batch": "bt_1"}, {"source": ""}, {"source": "A-1", "everywhere": True}):
             assert (await caller.post("/v1/erasures", json=body)).status_code == 422, body
         assert (await caller.post("/v1/erasures", json={"batch": "bt_none"})).status_code == 404

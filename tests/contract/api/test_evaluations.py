@@ -22,8 +22,8 @@ from orchestrator.problems import Check
 from orchestrator.settings import QueueSettings
 from orchestrator.store import Database, NotificationListener, PgJobs
 from tests.contract.api.problems import check_problem
-from tests.contract.api.service import ACME, BODY, TEXT, Service, served
-from tests.contract.store_jobs import job, tenant
+from tests.contract.api.service import ACME, BODY, TEXT, Service, serve
+from tests.contract.store_jobs import build_job, create_tenant
 
 
 async def submit(client: httpx2.AsyncClient, **more: object) -> Accepted:
@@ -59,7 +59,7 @@ async def test_queued_evaluation_keeps_its_requested_options(service: Service, c
 
 
 async def test_board_size_is_accepted_only_for_innoeval_within_limits(service: Service) -> None:
-    async with service.caller() as client:
+    async with service.open_caller() as client:
         accepted = await submit(client, method="innoeval", board=3)
         usual = await submit(client, method="innoeval")
         other = check_problem(await client.post("/v1/evaluations", json=BODY | {"board": 3}), 422, "invalid-request")
@@ -84,7 +84,7 @@ async def test_board_size_is_accepted_only_for_innoeval_within_limits(service: S
 
 async def test_board_models_must_be_permitted_for_the_method(service: Service) -> None:
     permitting = service.with_services(board_models=("large", "other"))
-    async with permitting.caller() as client:
+    async with permitting.open_caller() as client:
         accepted = await submit(client, method="innoeval", board_models=["other", "large"])
         refused = check_problem(
             await client.post("/v1/evaluations", json=BODY | {"method": "innoeval", "board_models": ["gpt-dear"]}),
@@ -111,7 +111,7 @@ async def test_board_models_must_be_permitted_for_the_method(service: Service) -
     assert "Only the method innoeval has a board" in elsewhere.errors[0].detail
     assert "'nobody' is not permitted" in rows.text
     assert methods == {"grapheval": [], "innoeval": ["large", "other"], "review": []}
-    async with service.caller() as client:
+    async with service.open_caller() as client:
         nobody = await client.post("/v1/evaluations", json=BODY | {"method": "innoeval", "board_models": ["large"]})
     assert (nobody.status_code, "ASSAYER_EVALUATION__BOARD_MODELS" in nobody.text) == (422, True)
 
@@ -126,16 +126,16 @@ CRITERION: dict[str, object] = {
 async def test_valid_criteria_reach_the_job_and_invalid_criteria_are_rejected(service: Service) -> None:
     toml = '[[criteria]]\nname = "Impact"\nquestion = "Would it change practice?"\n'
 
-    async def refusal(*criteria: dict[str, object]) -> str | None:
+    async def get_refusal(*criteria: dict[str, object]) -> str | None:
         response = await service.machine.post("/v1/evaluations", json=BODY | {"criteria": criteria})
         errors = check_problem(response, 422, "invalid-request").errors
         assert errors is not None
         return errors[0].pointer
 
     accepted = await submit(service.machine, criteria=[CRITERION])
-    assert await refusal(CRITERION | {"anchors": {"12": "more"}}) == "/criteria/0/anchors"
-    assert await refusal(CRITERION, CRITERION) == "/criteria/1/name"
-    assert await refusal(CRITERION | {"weight": 0}) == "/criteria/0/weight"
+    assert await get_refusal(CRITERION | {"anchors": {"12": "more"}}) == "/criteria/0/anchors"
+    assert await get_refusal(CRITERION, CRITERION) == "/criteria/1/name"
+    assert await get_refusal(CRITERION | {"weight": 0}) == "/criteria/0/weight"
     batch, faulty = [
         await service.machine.post(
             "/v1/batches",
@@ -157,14 +157,14 @@ async def test_valid_criteria_reach_the_job_and_invalid_criteria_are_rejected(se
 async def test_waiting_reason_uses_the_configured_cost_limit(
     database: Database, listener: NotificationListener, tmp_path: Path
 ) -> None:
-    await tenant(database, monthly_usd=1.0)
+    await create_tenant(database, monthly_usd=1.0)
     settings = Settings(home=tmp_path, queue=QueueSettings(max_usd=5.0))
-    jobs = api_services(settings, database, listener, SystemClock(), None, ready=_never).jobs
-    await jobs.add(ACME, [job("ev_a")])
+    jobs = api_services(settings, database, listener, SystemClock(), None, ready=_never_ready).jobs
+    await jobs.add(ACME, [build_job("ev_a")])
     assert "It may cost 5 USD, but only 1.00 USD remains" in str(await jobs.explain_waiting(ACME, JobId("ev_a")))
 
 
-async def _never() -> Sequence[Check]:
+async def _never_ready() -> Sequence[Check]:
     return []
 
 
@@ -275,7 +275,7 @@ async def test_a_report_that_was_deleted_is_gone(service: Service, client: httpx
 
 async def test_cancelling_a_running_evaluation_clears_its_lease(service: Service, client: httpx2.AsyncClient) -> None:
     accepted = await submit(client)
-    lease = await service.lease()
+    lease = await service.lease_next()
     answer = await client.delete(accepted.links.evaluation)
     again = await client.delete(accepted.links.evaluation)
     assert answer.json()["state"] == again.json()["state"] == "cancelled"
@@ -284,7 +284,7 @@ async def test_cancelling_a_running_evaluation_clears_its_lease(service: Service
 
 
 async def test_erasing_requires_the_manage_scope_and_deletes_the_evaluation(service: Service) -> None:
-    async with service.caller("submit", "read") as client, service.caller() as manager:
+    async with service.open_caller("submit", "read") as client, service.open_caller() as manager:
         accepted = await submit(client)
         await service.finish()
         path = f"{accepted.links.evaluation}?erase=true"
@@ -314,8 +314,8 @@ async def test_evaluation_is_found_by_its_source(client: httpx2.AsyncClient, sou
 
 async def test_prefer_wait_returns_the_finished_evaluation(service: Service) -> None:
     async with (
-        served(service.app) as url,
-        service.client(await service.key(), url) as client,
+        serve(service.app) as url,
+        service.open_client(await service.create_key(), url) as client,
         asyncio.TaskGroup() as tasks,
     ):
         asking = tasks.create_task(client.post("/v1/evaluations", json=BODY, headers={"Prefer": "wait=60"}))
@@ -336,14 +336,14 @@ async def test_database_failure_while_waiting_still_returns_the_acceptance(servi
             raise StorageError("It is out of reach.")
 
     without = service.with_services(jobs=Gone(service.database))
-    async with without.caller() as client:
+    async with without.open_caller() as client:
         answer = await client.post("/v1/evaluations", json=BODY, headers={"Prefer": "wait=60"})
     assert answer.status_code == 202
 
 
 async def test_wait_timeout_returns_the_acceptance(service: Service) -> None:
     impatient = service.with_services(settings=service.services.settings.model_copy(update={"max_wait_seconds": 0.05}))
-    async with impatient.caller() as client:
+    async with impatient.open_caller() as client:
         answer = await client.post("/v1/evaluations", json=BODY, headers={"Prefer": "respond-async, wait=60"})
     assert answer.status_code == 202
     assert answer.headers["preference-applied"] == "wait=0.05"
@@ -354,7 +354,7 @@ async def test_limit_in_dollars_is_refused_when_sent_if_a_price_is_unknown(servi
     unpriced = service.with_services(unpriced_models=("local",), methods_without_llm=frozenset({"check"}))
     limits = {"limits": {"max_usd": 0.5}}
     item = {"question": TEXT, "idea": TEXT, "abstract": TEXT}
-    async with unpriced.caller() as client:
+    async with unpriced.open_caller() as client:
         for path, body in (("/v1/evaluations", BODY), ("/v1/rewards", {"items": [item]})):
             refused = check_problem(await client.post(path, json=body | limits), 501, "not-configured")
             assert "ASSAYER_LLM__PRICES" in refused.detail, path

@@ -11,17 +11,17 @@ from assayer.errors import StorageError
 from assayer_client.reports import Timeline
 from orchestrator.jobs.models import JobId
 from orchestrator.store import PgEvents
-from tests.contract.api.problems import check_problem, first_error
-from tests.contract.api.service import BODY, OTHER, Service, served
+from tests.contract.api.problems import check_problem, get_first_error
+from tests.contract.api.service import BODY, OTHER, Service, serve
 from tests.unit.job_timelines import stage_progress
 
 
-async def submitted(client: httpx2.AsyncClient) -> str:
+async def submit_evaluation(client: httpx2.AsyncClient) -> str:
     job: str = (await client.post("/v1/evaluations", json=BODY)).json()["id"]
     return job
 
 
-async def told(lines: AsyncIterator[str]) -> AsyncIterator[dict[str, str]]:
+async def parse_events(lines: AsyncIterator[str]) -> AsyncIterator[dict[str, str]]:
     """Events of a stream; comments are left out."""
     event: dict[str, str] = {}
     async for line in lines:
@@ -35,24 +35,24 @@ async def told(lines: AsyncIterator[str]) -> AsyncIterator[dict[str, str]]:
             event[name] = value
 
 
-async def events(client: httpx2.AsyncClient, job: str, last: int | None = None) -> list[dict[str, str]]:
+async def read_events(client: httpx2.AsyncClient, job: str, last: int | None = None) -> list[dict[str, str]]:
     """Return the events of a stream that ends by itself."""
     headers = {} if last is None else {"Last-Event-ID": str(last)}
     async with client.stream("GET", f"/v1/evaluations/{job}/events", headers=headers) as answer:
         assert answer.status_code == 200
         assert answer.headers["content-type"].startswith("text/event-stream")
-        return [event async for event in told(answer.aiter_lines())]
+        return [event async for event in parse_events(answer.aiter_lines())]
 
 
 async def test_stream_sends_events_live_and_ends_with_the_verdict(service: Service) -> None:
     async with (
-        served(service.app) as url,
-        service.client(await service.key(), url) as client,
+        serve(service.app) as url,
+        service.open_client(await service.create_key(), url) as client,
         asyncio.timeout(60),
     ):
-        job = await submitted(client)
+        job = await submit_evaluation(client)
         async with client.stream("GET", f"/v1/evaluations/{job}/events") as answer:
-            stream = told(answer.aiter_lines())
+            stream = parse_events(answer.aiter_lines())
             first = await anext(stream)
             await service.services.events.append(
                 JobId(job), "progress", {"stages": [{"stage": "reading", "done": 1, "total": 2}]}
@@ -67,10 +67,10 @@ async def test_stream_sends_events_live_and_ends_with_the_verdict(service: Servi
 
 
 async def test_reader_resumes_after_its_last_event(service: Service, client: httpx2.AsyncClient) -> None:
-    job = await submitted(client)
+    job = await submit_evaluation(client)
     await service.finish()
-    whole = await events(client, job)
-    rest = await events(client, job, last=1)
+    whole = await read_events(client, job)
+    rest = await read_events(client, job, last=1)
     over = await client.get(f"/v1/evaluations/{job}/events", headers={"Last-Event-ID": whole[-1]["id"]})
     assert rest == whole[1:]
     assert whole[-1]["event"] == "succeeded"
@@ -79,8 +79,8 @@ async def test_reader_resumes_after_its_last_event(service: Service, client: htt
 
 async def test_a_silent_stream_is_kept_open_by_heartbeats(service: Service) -> None:
     quick = service.with_services(settings=service.services.settings.model_copy(update={"heartbeat_seconds": 0.01}))
-    async with served(quick.app) as url, quick.client(await quick.key(), url) as client, asyncio.timeout(60):
-        job = await submitted(client)
+    async with serve(quick.app) as url, quick.open_client(await quick.create_key(), url) as client, asyncio.timeout(60):
+        job = await submit_evaluation(client)
         async with client.stream("GET", f"/v1/evaluations/{job}/events") as answer:
             beats = 0
             async for line in answer.aiter_lines():
@@ -94,27 +94,27 @@ async def test_stream_ends_after_its_time_limit(service: Service) -> None:
     short = service.with_services(
         settings=service.services.settings.model_copy(update={"stream_seconds": 0.05, "poll_seconds": 0.02})
     )
-    async with short.caller() as client:
-        job = await submitted(client)
-        assert [event["event"] for event in await events(client, job)] == ["queued"]
+    async with short.open_caller() as client:
+        job = await submit_evaluation(client)
+        assert [event["event"] for event in await read_events(client, job)] == ["queued"]
 
 
 async def test_stream_limit_counts_all_keys_of_a_tenant_but_not_other_tenants(service: Service) -> None:
     narrow = service.with_services(settings=service.services.settings.model_copy(update={"max_streams_per_tenant": 1}))
     async with (
-        served(narrow.app) as url,
-        narrow.client(await narrow.key(), url) as client,
-        narrow.client(await narrow.key(), url) as colleague,
-        narrow.client(await narrow.key(tenant=OTHER), url) as stranger,
+        serve(narrow.app) as url,
+        narrow.open_client(await narrow.create_key(), url) as client,
+        narrow.open_client(await narrow.create_key(), url) as colleague,
+        narrow.open_client(await narrow.create_key(tenant=OTHER), url) as stranger,
         asyncio.timeout(60),
     ):
-        job = await submitted(client)
+        job = await submit_evaluation(client)
         path = f"/v1/evaluations/{job}/events"
         async with client.stream("GET", path) as held:
-            stream = told(held.aiter_lines())  # held: a garbage-collected reader closes the connection
+            stream = parse_events(held.aiter_lines())  # held: a garbage-collected reader closes the connection
             await anext(stream)
             refused = await colleague.get(path)
-            others = f"/v1/evaluations/{await submitted(stranger)}/events"
+            others = f"/v1/evaluations/{await submit_evaluation(stranger)}/events"
             async with stranger.stream("GET", others) as other:
                 assert other.status_code == 200
         assert check_problem(refused, 429, "too-many-streams").retry_after == int(refused.headers["retry-after"])
@@ -135,22 +135,22 @@ async def test_stream_ends_without_error_when_the_database_fails(service: Servic
             return list(await super().list_after(job, number, limit))
 
     going = service.with_services(events=Going(service.database))
-    async with going.caller() as client:
-        job = await submitted(client)
-        assert [event["event"] for event in await events(client, job)] == ["queued"]
+    async with going.open_caller() as client:
+        job = await submit_evaluation(client)
+        assert [event["event"] for event in await read_events(client, job)] == ["queued"]
 
 
 @pytest.mark.parametrize("last", ["x", "-1", "99999999999"])
 async def test_invalid_last_event_id_is_rejected(client: httpx2.AsyncClient, last: str) -> None:
-    job = await submitted(client)
+    job = await submit_evaluation(client)
     answer = await client.get(f"/v1/evaluations/{job}/events", headers={"Last-Event-ID": last})
-    error = first_error(answer)
+    error = get_first_error(answer)
     assert error.parameter == "last-event-id"
 
 
 async def test_timeline_shows_queue_wait_and_stages(service: Service, client: httpx2.AsyncClient) -> None:
-    job = await submitted(client)
-    lease = await service.lease()
+    job = await submit_evaluation(client)
+    lease = await service.lease_next()
     for done in (1, 2):
         data = stage_progress("reading", done, 2, began=service.services.clock.now())
         await service.services.events.append(lease.job, "progress", data)

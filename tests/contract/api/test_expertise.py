@@ -8,10 +8,10 @@ from assayer.models import Paper, PaperId
 from orchestrator.jobs.models import JobId
 from orchestrator.store import bids
 from orchestrator.store.assignments import PgAssignments, ProposalText
-from tests.contract.api.erasures import tables_holding
-from tests.contract.api.funding_calls import TERMS, add_proposals, funding_call, proposals_of
-from tests.contract.api.people import Person, call_of, person
-from tests.contract.api.reviewed_calls import assign_reviewers, choose_reviewers, member_ids
+from tests.contract.api.erasures import find_tables_with
+from tests.contract.api.funding_calls import TERMS, add_proposals, create_funding_call, list_proposals
+from tests.contract.api.people import Person, add_person, call_of
+from tests.contract.api.reviewed_calls import assign_reviewers, choose_reviewers, list_member_ids
 from tests.contract.api.service import ACME, OTHER, Service
 from tests.memory_corpus import MemoryCorpus
 from tests.unit.batch_bodies import WORDS
@@ -36,7 +36,7 @@ class _Corpora:
 @pytest.fixture
 async def forester(service: Service) -> Person:
     """A reviewer who knows beetles."""
-    ada = await person(service, "reviewer")
+    ada = await add_person(service, "reviewer")
     await _store(ada, ada, keywords=["bark beetles", "spruce forests"])
     return ada
 
@@ -71,8 +71,8 @@ async def test_expertise_is_stored_by_reviewer_and_officer_in_versions(
 
 
 async def test_reviewers_and_other_tenants_cannot_see_or_change_expertise(service: Service, forester: Person) -> None:
-    other = await person(service, "reviewer", "Bob Noyce")
-    stranger = await person(service, "officer", "Eve Else", tenant=OTHER)
+    other = await add_person(service, "reviewer", "Bob Noyce")
+    stranger = await add_person(service, "officer", "Eve Else", tenant=OTHER)
     path = f"/v1/members/{forester.member.id}/expertise"
     assert (await other.get(path)).status_code == 404
     assert (await other.put(path, json={})).status_code == 404
@@ -103,7 +103,7 @@ async def test_coauthors_are_not_searched_for_if_the_call_says_so(
     paper = {"title": "Counting beetles together", "authors": ["Ada Byron", "Bob Noyce"], "year": 2026}
     await _store(officer, ada, papers=[paper])
     for years, expected in ((0, 0), (3, 1)):
-        batch = await funding_call(officer, TERMS.model_copy(update={"coauthor_years": years}))
+        batch = await create_funding_call(officer, TERMS.model_copy(update={"coauthor_years": years}))
         added = await add_proposals(officer, batch, f"# Rehearsal {years}\n\nAuthors: Bob Noyce\n\n{WORDS}")
         assert added.status_code == 202, added.text
         assert len((await assign_reviewers(officer, batch, dry_run=True))["conflicts"]) == expected
@@ -123,8 +123,8 @@ async def test_declared_people_and_institutions_bar_a_reviewer(officer: Person, 
 
 
 async def test_applicant_and_institution_of_a_table_bar_a_reviewer(service: Service, officer: Person) -> None:
-    grace = await person(service, "reviewer", "Grace Hopper", affiliation="Yale University")
-    batch = await funding_call(officer)
+    grace = await add_person(service, "reviewer", "Grace Hopper", affiliation="Yale University")
+    batch = await create_funding_call(officer)
     texts = [f'Forgetting {number},"{WORDS}"' for number in range(3)]
     people = ("Cy Young,Yale University", "Grace Hopper,Rice University", "Cy Young,Rice University")
     rows = "\n".join(f"{text},{who}" for text, who in zip(texts, people, strict=True))
@@ -132,7 +132,7 @@ async def test_applicant_and_institution_of_a_table_bar_a_reviewer(service: Serv
     form = [("file", ("table.csv", table))]
     added = await officer.post(f"/v1/batches/{batch}/rows", params={"first_row": "1", "reopen": "true"}, files=form)
     assert added.status_code == 202, added.text
-    first, second, third = await proposals_of(officer, batch)
+    first, second, third = await list_proposals(officer, batch)
     outcome = await assign_reviewers(officer, batch, per_proposal=1, reviewers=[grace.member.id])
     conflicts = {item["evaluation"]: item["source"] for item in outcome["conflicts"]}
     assert conflicts == {first: "affiliation", second: "name"}
@@ -145,13 +145,13 @@ async def test_expertise_is_deleted_when_its_member_is_removed(service: Service,
     assert await naming(ACME, "cy  young") == [(ada.member.id, "Ada Byron")]
     assert (await owner.delete(f"/v1/members/{ada.member.id}")).is_success
     assert await naming(ACME, "cy young") == []
-    assert await tables_holding(service.database, "Cy Young") == ["audit_contents"]
+    assert await find_tables_with(service.database, "Cy Young") == ["audit_contents"]
 
 
 async def test_proposals_go_to_experts_with_the_reason_which_reviewers_do_not_see(
     service: Service, officer: Person, forester: Person
 ) -> None:
-    prover = await person(service, "reviewer", "Bob Noyce")
+    prover = await add_person(service, "reviewer", "Bob Noyce")
     await _store(officer, prover, papers=[{"title": "Topology in a proof assistant"}])
     batch, (beetles, proofs) = await call_of(service, BEETLES, PROOFS)
     preview = await assign_reviewers(officer, batch, per_proposal=1, dry_run=True)
@@ -210,18 +210,18 @@ async def test_texts_are_read_once_for_all_bidders_and_again_when_they_change(
     read: list[JobId] = []
     list_proposal_texts = PgAssignments.list_proposal_texts
 
-    async def watched(self: PgAssignments, *place: Any) -> list[ProposalText]:
+    async def record_and_list(self: PgAssignments, *place: Any) -> list[ProposalText]:
         found = await list_proposal_texts(self, *place)
         read.extend(item.id for item in found)
         return found
 
     batch, (first, second) = await call_of(service, BEETLES, PROOFS)
-    monkeypatch.setattr(PgAssignments, "list_proposal_texts", watched)
+    monkeypatch.setattr(PgAssignments, "list_proposal_texts", record_and_list)
     await officer.put(f"/v1/batches/{batch}/bidding", json={"open": True})
     assert read == [first, second]
     path = f"/v1/batches/{batch}/biddable-proposals"
     for name in ("Bob Noyce", "Cy Young"):
-        bidder = await person(service, "reviewer", name)
+        bidder = await add_person(service, "reviewer", name)
         await _store(bidder, bidder, keywords=["topology"])
         assert [item["evaluation"] for item in (await bidder.get(path)).json()["items"]] == [second, first]
     assert read == [first, second]
@@ -255,8 +255,8 @@ async def test_only_reviewers_chosen_for_the_call_see_its_titles(
     service: Service, officer: Person, forester: Person
 ) -> None:
     batch, _ = await call_of(service, "# One")
-    bob = await person(service, "reviewer", "Bob Noyce")
-    await choose_reviewers(officer, batch, member_ids(bob))
+    bob = await add_person(service, "reviewer", "Bob Noyce")
+    await choose_reviewers(officer, batch, list_member_ids(bob))
     await officer.put(f"/v1/batches/{batch}/bidding", json={"open": True})
     assert (await forester.get(f"/v1/batches/{batch}/biddable-proposals")).status_code == 409
 
@@ -265,7 +265,7 @@ async def test_only_reviewers_chosen_for_the_call_see_its_titles(
 async def test_titles_of_blind_calls_are_masked_for_bidders(
     service: Service, officer: Person, forester: Person, blind: str, title: str
 ) -> None:
-    batch = await funding_call(officer)
+    batch = await create_funding_call(officer)
     added = await add_proposals(officer, batch, f"# The Byron Method\n\n{WORDS}", blind=blind)
     assert added.status_code == 202, added.text
     await officer.put(f"/v1/batches/{batch}/bidding", json={"open": True})
@@ -276,7 +276,7 @@ async def test_titles_of_blind_calls_are_masked_for_bidders(
 async def test_bids_steer_the_assignment_and_a_conflict_bars_the_reviewer(
     service: Service, officer: Person, forester: Person
 ) -> None:
-    bob = await person(service, "reviewer", "Bob Noyce")
+    bob = await add_person(service, "reviewer", "Bob Noyce")
     await _store(bob, bob)
     batch, (beetles, other) = await call_of(service, BEETLES, "# Something else\n\nOther words.")
     await officer.put(f"/v1/batches/{batch}/bidding", json={"open": True})
@@ -300,8 +300,8 @@ async def test_removed_proposals_take_their_bids_with_them(service: Service, off
     await officer.put(f"/v1/batches/{batch}/bidding", json={"open": True})
     await forester.get(f"/v1/batches/{batch}/biddable-proposals")
     await forester.put(f"/v1/batches/{batch}/bids", json={"bids": {first: "willing"}})
-    async with service.caller("manage", "submit", "read") as machine:
+    async with service.open_caller("manage", "submit", "read") as machine:
         erased = await machine.delete(f"/v1/evaluations/{first}", params={"erase": "true"})
         assert erased.status_code < 300, erased.text
     assert (await officer.get(f"/v1/batches/{batch}/bids")).json()["items"] == []
-    assert await proposals_of(officer, batch) != []
+    assert await list_proposals(officer, batch) != []

@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.contract.api.browsing import EACH_LOOK, Look, at_the_console, look_over
-from tests.contract.api.console_forms import csrf_token, hidden_field, signed_in, submit_form
-from tests.contract.api.people import Person, call_of, person
+from tests.contract.api.browsing import EACH_LOOK, Look, look_over, open_console
+from tests.contract.api.console_forms import fetch_csrf_token, find_hidden_field, open_session, submit_form
+from tests.contract.api.people import Person, add_person, call_of
 from tests.contract.api.service import Service
 
 BEETLES = "# Bark beetles in spruce\n\nWe count bark beetles in spruce forests after storms."
@@ -15,10 +15,10 @@ PROOFS = "# Proof assistants\n\nWe formalise topology in a proof assistant."
 async def test_officer_enters_expertise_reviewer_bids_and_officer_assigns(
     service: Service, officer: Person, ada: Person, look: Look
 ) -> None:
-    bob = await person(service, "reviewer", "Bob Noyce")
+    bob = await add_person(service, "reviewer", "Bob Noyce")
     batch, (_, proofs) = await call_of(service, BEETLES, PROOFS)
     here = f"/console/calls/{batch}/assignments"
-    async with at_the_console(service, officer.key, look) as (page, url):
+    async with open_console(service, officer.key, look) as (page, url):
         await page.goto(f"{url}{here}")
         await page.get_by_role("button", name="Ask for bids").click()
         await page.get_by_text("Reviewers are asked for bids: 0 bids so far.").wait_for()
@@ -31,7 +31,7 @@ async def test_officer_enters_expertise_reviewer_bids_and_officer_assigns(
         await look_over(page, "expertise", look)
         await page.get_by_role("link", name="Back to").click()
         await page.wait_for_url(f"{url}{here}")
-    async with at_the_console(service, bob.key, look) as (page, url):
+    async with open_console(service, bob.key, look) as (page, url):
         await page.get_by_role("link", name="Bids", exact=True).click()
         await page.get_by_role("main").get_by_role("link").first.click()
         await page.get_by_role("link", name="Declare your conflicts of interest").click()
@@ -44,7 +44,7 @@ async def test_officer_enters_expertise_reviewer_bids_and_officer_assigns(
         await page.get_by_role("button", name="Save bids").click()
         await page.get_by_text("You have bid on 1 of 2.").wait_for()
         await look_over(page, "bids", look)
-    async with at_the_console(service, officer.key, look) as (page, url):
+    async with open_console(service, officer.key, look) as (page, url):
         await page.goto(f"{url}{here}")
         await page.get_by_label("Reviewers per proposal").fill("1")
         await page.get_by_role("button", name="Plan assignments").click()
@@ -62,8 +62,8 @@ async def test_expertise_saved_in_two_tabs_is_not_overwritten_and_the_text_is_ke
     service: Service, officer: Person, ada: Person
 ) -> None:
     path = f"/console/members/{ada.member.id}/expertise"
-    async with signed_in(service, officer.key) as browser:
-        version = hidden_field((await browser.get(path)).text, "version")
+    async with open_session(service, officer.key) as browser:
+        version = find_hidden_field((await browser.get(path)).text, "version")
         first = await submit_form(browser, path, version=version, keywords="beetles")
         assert first.status_code == 200
         late = await submit_form(browser, path, version=version, keywords="topology")
@@ -77,7 +77,7 @@ async def test_expertise_saved_in_two_tabs_is_not_overwritten_and_the_text_is_ke
 
 async def test_papers_are_removed_by_their_box(service: Service, officer: Person, ada: Person) -> None:
     path = f"/console/members/{ada.member.id}/expertise"
-    async with signed_in(service, officer.key) as browser:
+    async with open_session(service, officer.key) as browser:
         await submit_form(browser, path, version="0", references="Counting bark beetles\nProof assistants again")
         page = (await submit_form(browser, path, version="1", removed=["0"])).text
     assert "Counting bark beetles" not in page
@@ -86,7 +86,7 @@ async def test_papers_are_removed_by_their_box(service: Service, officer: Person
 
 @pytest.mark.parametrize("path", ["/console/expertise", "/console/bids"])
 async def test_pages_of_reviewers_are_closed_to_officers(service: Service, officer: Person, path: str) -> None:
-    async with signed_in(service, officer.key) as browser:
+    async with open_session(service, officer.key) as browser:
         assert (await browser.get(path)).status_code == 403
 
 
@@ -95,7 +95,7 @@ async def test_bid_on_a_proposal_that_left_the_list_is_refused_on_the_page(
 ) -> None:
     batch, (first, _) = await call_of(service, BEETLES, PROOFS)
     path = f"/console/bids/{batch}"
-    async with signed_in(service, ada.key) as browser:
+    async with open_session(service, ada.key) as browser:
         assert (await browser.get(path)).status_code == 409
         await officer.put(f"/v1/batches/{batch}/bidding", json={"open": True})
         await submit_form(browser, "/console/expertise", version="0")
@@ -106,8 +106,8 @@ async def test_bid_on_a_proposal_that_left_the_list_is_refused_on_the_page(
 
 
 async def test_bids_on_an_unknown_call_are_not_found_even_if_none_is_chosen(service: Service, ada: Person) -> None:
-    async with signed_in(service, ada.key) as browser:
-        form = {"csrf_token": await csrf_token(browser, "/console/queue")}
+    async with open_session(service, ada.key) as browser:
+        form = {"csrf_token": await fetch_csrf_token(browser, "/console/queue")}
         answer = await browser.post("/console/bids/bt_none", data=form, headers={"Origin": "http://api"})
     assert answer.status_code == 404
 
@@ -117,8 +117,8 @@ async def test_plan_is_refused_if_a_reviewer_declared_interests_after_it_was_sho
 ) -> None:
     batch, _ = await call_of(service, "# One\n\nAuthors: Cy Young\n\nText.")
     here = f"/console/calls/{batch}/assignments"
-    async with signed_in(service, officer.key) as browser:
-        shown = hidden_field((await browser.get(here, params={"per_proposal": "1"})).text, "shown")
+    async with open_session(service, officer.key) as browser:
+        shown = find_hidden_field((await browser.get(here, params={"per_proposal": "1"})).text, "shown")
         body = {"people": ["Cy Young"], "version": 0}
         await ada.put(f"/v1/members/{ada.member.id}/expertise", json=body)
         refused = await submit_form(browser, here, per_proposal="1", shown=shown)

@@ -10,14 +10,14 @@ import pyarrow.parquet as pq
 import pytest
 from openpyxl import load_workbook
 
-from tests.contract.api.evaluated_calls import ENTRANTS, call_with_reports, evaluated_call_of_six
-from tests.contract.api.people import person
-from tests.contract.api.ranking_jobs import ranked_call
+from tests.contract.api.evaluated_calls import ENTRANTS, call_with_reports, evaluate_call_of_six
+from tests.contract.api.people import add_person
+from tests.contract.api.ranking_jobs import create_ranked_call
 from tests.contract.api.service import OTHER, Service
 
 
-async def opinion(service: Service, call: str, row: int, score: int) -> None:
-    reviewer = await person(service, "reviewer", f"Rita {score}")
+async def give_opinion(service: Service, call: str, row: int, score: int) -> None:
+    reviewer = await add_person(service, "reviewer", f"Rita {score}")
     listed = (await service.machine.get(f"/v1/batches/{call}/evaluations")).json()["items"]
     proposal = next(item["id"] for item in listed if item["row"] == row)
     body = {"reviewers": [reviewer.member.id], "per_proposal": 1}
@@ -27,13 +27,13 @@ async def opinion(service: Service, call: str, row: int, score: int) -> None:
     assert given.status_code in (200, 201), given.text
 
 
-def lines(answer: httpx2.Response) -> list[dict[str, str]]:
+def parse_csv(answer: httpx2.Response) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(answer.text.removeprefix("\ufeff"))))
 
 
 async def test_results_export_has_score_certainty_and_outcome(service: Service) -> None:
     call = await call_with_reports(service)
-    rows = lines(await service.machine.get(f"/v1/batches/{call}/results?format=csv"))
+    rows = parse_csv(await service.machine.get(f"/v1/batches/{call}/results?format=csv"))
     told = [json.loads(line) for line in (await service.machine.get(f"/v1/batches/{call}/results")).text.splitlines()]
     assert [row["score"] for row in rows] == ["70.0", "25.0", "", "", ""]
     assert [row["certainty"] for row in rows] == ["low", "low", "", "", ""]
@@ -44,9 +44,9 @@ async def test_results_export_has_score_certainty_and_outcome(service: Service) 
 
 
 async def test_results_export_includes_the_newest_or_requested_ranking(service: Service) -> None:
-    call, ranking = await ranked_call(service)
-    rows = lines(await service.machine.get(f"/v1/batches/{call}/results?format=csv"))
-    same = lines(await service.machine.get(f"/v1/batches/{call}/results?format=csv&ranking={ranking}"))
+    call, ranking = await create_ranked_call(service)
+    rows = parse_csv(await service.machine.get(f"/v1/batches/{call}/results?format=csv"))
+    same = parse_csv(await service.machine.get(f"/v1/batches/{call}/results?format=csv&ranking={ranking}"))
     none = await service.machine.get(f"/v1/batches/{call}/results?format=csv&ranking=rk_none")
     columns = await service.machine.get(f"/v1/batches/{call}/results?format=parquet")
     standings = (await service.machine.get(f"/v1/rankings/{ranking}/report")).json()["ideas"]
@@ -67,17 +67,17 @@ async def test_results_export_includes_the_newest_or_requested_ranking(service: 
 
 
 async def test_reviewer_scores_are_exported_to_officers_but_not_machines(service: Service) -> None:
-    call = await evaluated_call_of_six(service)
-    await opinion(service, call, 2, 4)
-    officer = await person(service, "officer")
-    rows = lines(await officer.get(f"/v1/batches/{call}/results?format=csv"))
+    call = await evaluate_call_of_six(service)
+    await give_opinion(service, call, 2, 4)
+    officer = await add_person(service, "officer")
+    rows = parse_csv(await officer.get(f"/v1/batches/{call}/results?format=csv"))
     told = [json.loads(line) for line in (await officer.get(f"/v1/batches/{call}/results")).text.splitlines()]
     assert [row["opinions"] for row in rows] == ["0", "1", "0", "0", "0", "0"]
     assert [row["reviewers_score"] for row in rows] == ["", "4.0", "", "", "", ""]
     assert told[1]["reviewers_score"] == 4.0
     for format in ("csv", "jsonl"):
         answer = await service.machine.get(f"/v1/batches/{call}/results?format={format}")
-        found = lines(answer) if format == "csv" else [json.loads(line) for line in answer.text.splitlines()]
+        found = parse_csv(answer) if format == "csv" else [json.loads(line) for line in answer.text.splitlines()]
         assert {item["reviewers_score"] for item in found} <= {"", None}
         assert {item["opinions"] for item in found} <= {"", None}
 
@@ -119,8 +119,8 @@ async def test_export_file_name_is_a_safe_form_of_the_call_name(
 
 
 async def test_rankings_and_results_of_another_tenant_are_not_exported(service: Service) -> None:
-    call, ranking = await ranked_call(service)
-    async with service.caller(tenant=OTHER) as stranger:
+    call, ranking = await create_ranked_call(service)
+    async with service.open_caller(tenant=OTHER) as stranger:
         made = await stranger.post("/v1/batches", files=[("file", ("a.txt", b"An idea of corals. " * 30))])
         theirs = made.json()["id"]
         assert (await stranger.get(f"/v1/batches/{theirs}/results?ranking={ranking}")).status_code == 404

@@ -1,13 +1,13 @@
 """Exports by people and by machines are in the audit log."""
 
-from tests.contract.api.people import person
+from tests.contract.api.people import add_person
 from tests.contract.api.reviewed_calls import call_with_reviewer
 from tests.contract.api.service import ACME, Service
 
 
 async def test_dossier_brief_and_contestation_are_logged_as_exports(service: Service) -> None:
     _, batch, (first,) = await call_with_reviewer(service, "# One")
-    owner = await person(service, "owner", "Olga Owner")
+    owner = await add_person(service, "owner", "Olga Owner")
     before = len(await service.services.audit_log.list_entries(ACME))
     taken = (
         (batch, "dossier", f"/v1/batches/{batch}/dossier"),

@@ -11,7 +11,7 @@ from assayer_client import Client, RetryPolicy, ServiceUnreachable
 from cluster.cli.batch import fetch as command
 from cluster.cli.batch.fetch_record import FetchRecord
 from tests.contract.api.commands import Program
-from tests.contract.api.service import TEXT, Service, served
+from tests.contract.api.service import TEXT, Service, serve
 
 ROWS = "id,title,text\n" + "".join(f'A-{n},Plan {n},"{TEXT} {n}"\n' for n in range(1, 5))
 
@@ -41,11 +41,11 @@ class Counting(httpx2.HTTPTransport):
 async def test_interrupted_fetch_resumes_with_the_missing_reports(
     service: Service, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    batch, key = await call_of_four(service), await service.key()
+    batch, key = await call_of_four(service), await service.create_key()
     formats = [command.FetchFormat.html, command.FetchFormat.md]
-    async with served(service.app) as url:
+    async with serve(service.app) as url:
 
-        def fetching(counting: Counting, *, anew: bool = False) -> Callable[[], list[Path]]:
+        def prepare_fetch(counting: Counting, *, anew: bool = False) -> Callable[[], list[Path]]:
             def fetched() -> list[Path]:
                 record = FetchRecord(tmp_path, batch, anew=anew)
                 with Client(url, key, transport=counting, retries=RetryPolicy(attempts=1)) as client:
@@ -56,18 +56,18 @@ async def test_interrupted_fetch_resumes_with_the_missing_reports(
 
         cut = Counting(most=5)
         with pytest.raises(ServiceUnreachable):
-            await asyncio.to_thread(fetching(cut))
+            await asyncio.to_thread(prepare_fetch(cut))
         assert f"2 of 4 reports are in {tmp_path}. Run the same command to continue." in capsys.readouterr().err
         (tmp_path / "A-1.md").write_text("cut in the middle")
         rest = Counting()
-        files = await asyncio.to_thread(fetching(rest))
+        files = await asyncio.to_thread(prepare_fetch(rest))
         assert rest.asked == 4, "three that were missing, and the one that is not as it was"
         assert "1 of 4 reports were already in" in capsys.readouterr().err
         assert {file.name for file in files} == {f"A-{n}.{kind}" for n in range(1, 5) for kind in ("html", "md")}
         assert all(file.read_text("utf-8").lstrip().startswith(("<!", "# ")) for file in files)
         nothing, everything = Counting(), Counting()
-        await asyncio.to_thread(fetching(nothing))
-        await asyncio.to_thread(fetching(everything, anew=True))
+        await asyncio.to_thread(prepare_fetch(nothing))
+        await asyncio.to_thread(prepare_fetch(everything, anew=True))
         assert (nothing.asked, everything.asked) == (0, 8)
 
 
@@ -90,8 +90,8 @@ async def test_deleted_report_does_not_stop_fetching_the_others(service: Service
         'DELETE FROM evaluations WHERE id IN (SELECT run_id FROM jobs WHERE "row" = 2) RETURNING id'
     )
     assert len(gone) == 1
-    async with served(service.app) as url:
-        ended = await Program(url, await service.key(), tmp_path).run("batch", "fetch", batch, "--format", "md")
+    async with serve(service.app) as url:
+        ended = await Program(url, await service.create_key(), tmp_path).run("batch", "fetch", batch, "--format", "md")
     assert ended.code == 0, ended.err
     assert "Row 2 (Plan 2, " in ended.err
     assert "its report has been deleted" in ended.err

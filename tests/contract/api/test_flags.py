@@ -48,7 +48,7 @@ async def test_batch_results_table_has_a_flags_column(client: httpx2.AsyncClient
 
 async def test_flags_of_a_document_are_reported_with_the_verdict(service: Service, client: httpx2.AsyncClient) -> None:
     accepted = Accepted.model_validate_json((await client.post("/v1/evaluations", json=BODY)).content)
-    lease = await service.lease()
+    lease = await service.lease_next()
     verdict = JobVerdict(state="succeeded", flags=("hidden_text",))
     assert await PgLeases(service.database, QueueSettings()).finish(lease, verdict)
     shown = Evaluation.model_validate_json((await client.get(accepted.links.evaluation)).content)

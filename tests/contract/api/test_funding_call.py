@@ -8,35 +8,35 @@ import pytest
 
 from assayer_client.calls import CallTerms
 from orchestrator.jobs.models import BatchId, JobId
-from tests.contract.api.browsing import EACH_LOOK, Look, at_the_console, look_over
-from tests.contract.api.console_forms import signed_in, submit_form
+from tests.contract.api.browsing import EACH_LOOK, Look, look_over, open_console
+from tests.contract.api.console_forms import open_session, submit_form
 from tests.contract.api.funding_calls import (
     ANSWERS,
     IMPACT,
     TERMS,
     add_proposals,
-    funding_call,
-    proposals_of,
-    reviewed_call,
+    create_funding_call,
+    create_reviewed_call,
+    list_proposals,
 )
-from tests.contract.api.people import Person, call_of, person
+from tests.contract.api.people import Person, add_person, call_of
 from tests.contract.api.service import ACME, Service
 from tests.unit.batch_bodies import WORDS
 
 
 async def test_call_is_created_without_proposals_and_takes_them_later(service: Service, officer: Person) -> None:
-    batch = await funding_call(officer)
+    batch = await create_funding_call(officer)
     assert (await add_proposals(officer, batch, f"# One\n\n{WORDS}")).status_code == 202
     late = await add_proposals(officer, batch, f"# Two\n\n{WORDS}")
     assert (late.status_code, late.json()["next_row"]) == (202, 3)
-    assert len(await proposals_of(officer, batch)) == 2
+    assert len(await list_proposals(officer, batch)) == 2
     same = [("file", ("x.txt", f"# Three\n\n{WORDS}".encode()))]
     without = await officer.post(f"/v1/batches/{batch}/rows", params={"first_row": "3"}, files=same)
     assert without.status_code == 409, "a closed batch takes rows only if it is asked to"
 
 
 async def test_change_based_on_an_older_version_of_a_call_is_refused(service: Service, officer: Person) -> None:
-    batch = await funding_call(officer)
+    batch = await create_funding_call(officer)
     first = (await officer.get(f"/v1/batches/{batch}/terms")).json()
     assert (first["version"], first["changed_by"]) == (1, "Otto Officer")
     assert CallTerms.model_validate(first["terms"]) == TERMS
@@ -64,7 +64,7 @@ async def test_version_of_details_that_were_never_changed_is_refused_and_a_missi
 
 
 async def test_criteria_cannot_change_once_a_review_is_given(service: Service, officer: Person, ada: Person) -> None:
-    batch, (first, _) = await reviewed_call(service, officer, ada)
+    batch, (first, _) = await create_reviewed_call(service, officer, ada)
     body = {"score": 4, "note": "Sound.", "answers": ANSWERS}
     assert (await ada.post(f"/v1/evaluations/{first}/opinions", json=body)).status_code == 200
     fewer = TERMS.model_copy(update={"criteria": (IMPACT,)}).model_dump(mode="json")
@@ -89,15 +89,15 @@ async def test_criteria_cannot_change_once_a_review_is_given(service: Service, o
 async def test_review_that_does_not_answer_the_form_is_refused(
     service: Service, officer: Person, ada: Person, answers: dict[str, object], pointer: str
 ) -> None:
-    _, (first, _) = await reviewed_call(service, officer, ada)
+    _, (first, _) = await create_reviewed_call(service, officer, ada)
     refused = await ada.post(f"/v1/evaluations/{first}/opinions", json={"score": 4, "answers": answers})
     assert refused.status_code == 422, refused.text
     assert refused.json()["errors"][0]["pointer"] == pointer
 
 
 async def test_panel_states_the_mean_of_each_criterion(service: Service, officer: Person, ada: Person) -> None:
-    batch, (first, _) = await reviewed_call(service, officer, ada)
-    ben = await person(service, "reviewer", "Ben Blum")
+    batch, (first, _) = await create_reviewed_call(service, officer, ada)
+    ben = await add_person(service, "reviewer", "Ben Blum")
     asked = await officer.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 2})
     assert asked.status_code == 200, asked.text
     for who, impact in ((ada, 8), (ben, 5)):
@@ -109,12 +109,12 @@ async def test_panel_states_the_mean_of_each_criterion(service: Service, officer
     assert row["criteria"] == {"Impact": 6.5, "Cost": 4.0}
     terms = (await ada.get(f"/v1/evaluations/{first}/terms")).json()
     assert [item["name"] for item in terms["criteria"]] == ["Impact", "Cost"]
-    stranger = await person(service, "reviewer", "Carl Cox")
+    stranger = await add_person(service, "reviewer", "Carl Cox")
     assert (await stranger.get(f"/v1/evaluations/{first}/terms")).status_code == 404
 
 
 async def test_decisions_use_the_budget_and_refuse_a_stale_one(service: Service, officer: Person, ada: Person) -> None:
-    batch, (first, second) = await reviewed_call(service, officer, ada)
+    batch, (first, second) = await create_reviewed_call(service, officer, ada)
     here = f"/v1/batches/{batch}/decisions"
     fund = {"proposals": [{"evaluation": first}], "outcome": "fund", "amount": 70_000, "reason": "Best."}
     decided = await officer.post(here, json=fund)
@@ -133,7 +133,7 @@ async def test_decisions_use_the_budget_and_refuse_a_stale_one(service: Service,
 async def test_sign_off_needs_a_decision_on_each_proposal_and_empties_queues(
     service: Service, owner: Person, officer: Person, ada: Person
 ) -> None:
-    batch, (first, second) = await reviewed_call(service, officer, ada)
+    batch, (first, second) = await create_reviewed_call(service, officer, ada)
     here = f"/v1/batches/{batch}"
     await officer.post(f"{here}/decisions", json={"proposals": [{"evaluation": first}], "outcome": "fund"})
     refused = await owner.post(f"{here}/sign-off", json={"allow_missing_opinions": True})
@@ -144,7 +144,7 @@ async def test_sign_off_needs_a_decision_on_each_proposal_and_empties_queues(
     assert (await ada.get("/v1/assignments")).json()["items"] == []
     late = await officer.post(f"{here}/decisions", json={"proposals": [{"evaluation": second}], "outcome": "fund"})
     assert late.status_code == 409
-    async with signed_in(service, ada.key) as browser:
+    async with open_session(service, ada.key) as browser:
         page = (await browser.get(f"/console/review/{first}")).text
         assert "Reviews can no longer be submitted or changed" in page
         assert "Give first review" not in page
@@ -154,7 +154,7 @@ async def test_sign_off_needs_a_decision_on_each_proposal_and_empties_queues(
 async def test_officer_sets_up_a_call_and_a_second_tab_cannot_overwrite_it(
     service: Service, officer: Person, look: Look
 ) -> None:
-    async with at_the_console(service, officer.key, look, is_refused=True) as (page, _url):
+    async with open_console(service, officer.key, look, is_refused=True) as (page, _url):
         await page.get_by_role("link", name="New funding call").click()
         await page.get_by_role("button", name="Create the call").click()
         await page.get_by_text("Name: give the call a name").wait_for()
@@ -193,8 +193,8 @@ async def test_officer_sets_up_a_call_and_a_second_tab_cannot_overwrite_it(
 async def test_reviewer_answers_the_form_of_the_call(
     service: Service, officer: Person, ada: Person, look: Look
 ) -> None:
-    _, (first, _) = await reviewed_call(service, officer, ada)
-    async with at_the_console(service, ada.key, look, is_refused=True) as (page, url):
+    _, (first, _) = await create_reviewed_call(service, officer, ada)
+    async with open_console(service, ada.key, look, is_refused=True) as (page, url):
         await look_over(page, "queue-by-call", look)
         await page.goto(f"{url}/console/review/{first}")
         await page.get_by_text("Declare co-authors of the last five years.").wait_for()
@@ -219,13 +219,13 @@ async def test_reviewer_answers_the_form_of_the_call(
 async def test_reviewer_still_sees_their_answers_after_sign_off(
     service: Service, owner: Person, officer: Person, ada: Person, look: Look
 ) -> None:
-    batch, (first, _) = await reviewed_call(service, officer, ada)
+    batch, (first, _) = await create_reviewed_call(service, officer, ada)
     body = {"score": 4, "note": "Sound.", "answers": ANSWERS}
     assert (await ada.post(f"/v1/evaluations/{first}/opinions", json=body)).status_code == 200
-    proposals = [{"evaluation": id} for id in await proposals_of(officer, batch)]
+    proposals = [{"evaluation": id} for id in await list_proposals(officer, batch)]
     await officer.post(f"/v1/batches/{batch}/decisions", json={"proposals": proposals, "outcome": "decline"})
     assert (await owner.post(f"/v1/batches/{batch}/sign-off", json={"allow_missing_opinions": True})).status_code == 200
-    async with at_the_console(service, ada.key, look) as (page, url):
+    async with open_console(service, ada.key, look) as (page, url):
         await page.goto(f"{url}/console/review/{first}")
         review = page.get_by_role("region", name="Your review")
         shown = " ".join((await review.inner_text()).split())
@@ -241,12 +241,12 @@ async def test_reviewer_still_sees_their_answers_after_sign_off(
 async def test_first_review_in_a_second_tab_is_refused_and_its_text_kept(
     service: Service, officer: Person, ada: Person, look: Look
 ) -> None:
-    batch = await funding_call(officer, CallTerms())
+    batch = await create_funding_call(officer, CallTerms())
     await add_proposals(officer, batch, f"# One\n\n{WORDS}")
     await service.finish()
     await officer.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
-    (first,) = await proposals_of(officer, batch)
-    async with at_the_console(service, ada.key, look, is_refused=True) as (page, url):
+    (first,) = await list_proposals(officer, batch)
+    async with open_console(service, ada.key, look, is_refused=True) as (page, url):
         other = await page.context.new_page()
         for tab in (page, other):
             await tab.goto(f"{url}/console/review/{first}")
@@ -267,11 +267,11 @@ async def test_first_review_in_a_second_tab_is_refused_and_its_text_kept(
 async def test_officer_decides_under_the_budget_and_is_warned(
     service: Service, officer: Person, ada: Person, look: Look
 ) -> None:
-    batch, (first, second) = await reviewed_call(service, officer, ada)
+    batch, (first, second) = await create_reviewed_call(service, officer, ada)
     for evaluation, score in ((first, 5), (second, 3)):
         body = {"score": score, "answers": ANSWERS}
         assert (await ada.post(f"/v1/evaluations/{evaluation}/opinions", json=body)).status_code == 200
-    async with at_the_console(service, officer.key, look, is_refused=True) as (page, url):
+    async with open_console(service, officer.key, look, is_refused=True) as (page, url):
         await page.goto(f"{url}/console/calls/{batch}")
         await look_over(page, "call-table", look)
         await page.locator(".call-head").get_by_role("link", name="Decide").click()
@@ -298,9 +298,9 @@ async def test_officer_decides_under_the_budget_and_is_warned(
 
 
 async def test_two_tabs_do_not_decide_over_each_other(service: Service, officer: Person, ada: Person) -> None:
-    batch, (first, _) = await reviewed_call(service, officer, ada)
+    batch, (first, _) = await create_reviewed_call(service, officer, ada)
     here = f"/console/calls/{batch}/decisions"
-    async with signed_in(service, officer.key) as browser:
+    async with open_session(service, officer.key) as browser:
         fields = {"proposal": f"{first}:0", "outcome": "fund", "amount": "10", "reason": "One"}
         assert (await submit_form(browser, here, **fields)).status_code == 303
         stale = await submit_form(browser, here, **fields | {"outcome": "decline", "reason": "Two"})
@@ -310,7 +310,7 @@ async def test_two_tabs_do_not_decide_over_each_other(service: Service, officer:
 
 
 async def test_late_changes_from_many_tabs_leave_one_version_each(service: Service, officer: Person) -> None:
-    batch = await funding_call(officer)
+    batch = await create_funding_call(officer)
     asked = [officer.patch(f"/v1/batches/{batch}", json={"name": f"Name {n}", "version": 1}) for n in range(5)]
     answers = [answer.status_code for answer in await asyncio.gather(*asked)]
     assert sorted(answers) == [200, 409, 409, 409, 409]

@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 import httpx2
 
 from assayer.models import EdgeKey, EvidenceEdge, EvidenceNode, GraphRecord, GraphStep, NodeKey
-from tests.contract.api.problems import check_problem, first_error
+from tests.contract.api.problems import check_problem, get_first_error
 from tests.contract.api.service import TEXT, Service
 
 IDEA, CLAIM, STATES = NodeKey("N0"), NodeKey("N1"), EdgeKey("E1")
@@ -31,13 +31,13 @@ GRAPH = GraphRecord(
 )
 
 
-async def _submitted(client: httpx2.AsyncClient) -> str:
+async def _submit(client: httpx2.AsyncClient) -> str:
     accepted = await client.post("/v1/evaluations", json={"idea": {"text": TEXT}})
     return str(accepted.json()["id"])
 
 
 async def test_graph_is_returned_as_json_or_graphml(service: Service, client: httpx2.AsyncClient) -> None:
-    job = await _submitted(client)
+    job = await _submit(client)
     await service.finish(graph=GRAPH)
     told = await client.get(f"/v1/evaluations/{job}/graph")
     drawn = await client.get(f"/v1/evaluations/{job}/graph", params={"format": "graphml"})
@@ -49,14 +49,14 @@ async def test_graph_is_returned_as_json_or_graphml(service: Service, client: ht
     assert drawn.headers["content-type"] == "application/graphml+xml"
     read = ElementTree.fromstring(drawn.text)  # noqa: S314 - our own text
     assert len(list(read.iter("{http://graphml.graphdrawing.org/xmlns}node"))) == 2
-    error = first_error(wrong)
+    error = get_first_error(wrong)
     assert error.parameter == "format"
 
 
 async def test_report_without_a_graph_names_the_method_that_builds_it(
     service: Service, client: httpx2.AsyncClient
 ) -> None:
-    job = await _submitted(client)
+    job = await _submit(client)
     early = await client.get(f"/v1/evaluations/{job}/graph")
     await service.finish()
     answer = await client.get(f"/v1/evaluations/{job}/graph")

@@ -6,7 +6,7 @@ import httpx2
 import pytest
 
 from tests.contract.api.people import Person, call_of
-from tests.contract.api.problems import check_problem, first_error
+from tests.contract.api.problems import check_problem, get_first_error
 from tests.contract.api.service import ACME, BODY, OTHER, Service
 
 _ONCE = {"Idempotency-Key": '"8e03978e-40d5"'}
@@ -27,7 +27,7 @@ async def test_repeated_request_returns_the_same_answer_and_runs_once(client: ht
 
 
 async def test_concurrent_identical_requests_run_once(service: Service) -> None:
-    async with service.caller() as client, asyncio.TaskGroup() as tasks:
+    async with service.open_caller() as client, asyncio.TaskGroup() as tasks:
         asked = [tasks.create_task(client.post("/v1/evaluations", json=BODY, headers=_ONCE)) for _ in range(12)]
         answers = [await item for item in asked]
         listed = (await client.get("/v1/evaluations")).json()["items"]
@@ -37,7 +37,7 @@ async def test_concurrent_identical_requests_run_once(service: Service) -> None:
 
 
 async def test_idempotency_keys_are_separate_per_tenant(service: Service) -> None:
-    async with service.caller() as client, service.caller(tenant=OTHER) as other:
+    async with service.open_caller() as client, service.open_caller(tenant=OTHER) as other:
         first = await client.post("/v1/evaluations", json=BODY, headers=_ONCE)
         second = await other.post("/v1/evaluations", json=BODY, headers=_ONCE)
     assert first.json()["id"] != second.json()["id"]
@@ -46,7 +46,7 @@ async def test_idempotency_keys_are_separate_per_tenant(service: Service) -> Non
 @pytest.mark.parametrize("key", ['""', "a b", "x" * 256, "é"])
 async def test_invalid_idempotency_key_is_rejected(client: httpx2.AsyncClient, key: str) -> None:
     answer = await client.post("/v1/evaluations", json=BODY, headers=[(b"idempotency-key", key.encode())])
-    error = first_error(answer)
+    error = get_first_error(answer)
     assert error.parameter == "Idempotency-Key"
 
 
@@ -63,7 +63,7 @@ async def test_repeated_key_creation_returns_the_same_secret_without_storing_it(
     body = {"name": "robot", "scopes": ["read"]}
     first = await service.machine.post("/v1/keys", json=body, headers=_ONCE)
     again = await service.machine.post("/v1/keys", json=body, headers=_ONCE)
-    async with service.caller() as colleague:
+    async with service.open_caller() as colleague:
         others = await colleague.post("/v1/keys", json=body, headers=_ONCE)
     listed = (await service.machine.get("/v1/keys")).json()["items"]
     assert first.status_code == again.status_code == 201
@@ -73,7 +73,7 @@ async def test_repeated_key_creation_returns_the_same_secret_without_storing_it(
     check_problem(others, 422, "idempotency-key-reused")
     assert [key["name"] for key in listed].count("robot") == 1
     secret = first.json()["secret"]
-    async with service.client(secret) as robot:
+    async with service.open_client(secret) as robot:
         assert (await robot.get("/v1/methods")).status_code == 200
     (row,) = await service.database.fetch("SELECT string_agg(body::text || location, '') AS kept FROM idempotency")
     assert secret.split("_", 2)[2].encode().hex() not in row["kept"]
@@ -81,7 +81,7 @@ async def test_repeated_key_creation_returns_the_same_secret_without_storing_it(
 
 async def test_repeated_tenant_creation_does_not_recreate_a_deleted_tenant(service: Service) -> None:
     body = {"name": "Agency", "weight": 2}
-    async with service.caller("admin") as client:
+    async with service.open_caller("admin") as client:
         first = await client.post("/v1/tenants", json=body, headers=_ONCE)
         again = await client.post("/v1/tenants", json=body, headers=_ONCE)
         assert first.content == again.content

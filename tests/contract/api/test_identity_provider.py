@@ -13,8 +13,14 @@ from pydantic import ValidationError
 
 from orchestrator.access.roles import PersonRole
 from orchestrator.settings import AccessSettings, IdentityProviderSettings
-from tests.contract.api.identity_provider import CALLBACK, Provider, browser, provider_running, signing_in_with
-from tests.contract.api.people import person
+from tests.contract.api.identity_provider import (
+    CALLBACK,
+    Provider,
+    open_browser_client,
+    run_provider,
+    use_identity_provider,
+)
+from tests.contract.api.people import add_person
 from tests.contract.api.service import ACME, OTHER, Service
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of the provider's own code
@@ -25,7 +31,7 @@ START = "/console/sign-in/agency"
 
 @pytest.fixture(scope="module")
 def provider() -> Iterator[Provider]:
-    with provider_running() as running:
+    with run_provider() as running:
         yield running
 
 
@@ -39,7 +45,7 @@ async def _leave(client: httpx2.AsyncClient, subject: str, start: str = START) -
     return str(answer.headers["location"])
 
 
-async def _role(client: httpx2.AsyncClient) -> PersonRole | None:
+async def _get_role(client: httpx2.AsyncClient) -> PersonRole | None:
     """Return the role in which the browser has signed in, or None if it has not."""
     for role, path in (("reviewer", "/v1/assignments"), ("other", "/v1/evaluations")):
         answer = await client.get(path)
@@ -53,10 +59,10 @@ async def _role(client: httpx2.AsyncClient) -> PersonRole | None:
 
 
 async def test_invited_member_signs_in_with_their_own_account(service: Service, provider: Provider) -> None:
-    invited = await person(service, "reviewer")
-    await provider.knows("ada-1", **ADA)
-    service = signing_in_with(service, provider.url)
-    async with browser(service) as client:
+    invited = await add_person(service, "reviewer")
+    await provider.create_account("ada-1", **ADA)
+    service = use_identity_provider(service, provider.url)
+    async with open_browser_client(service) as client:
         page = await client.get("/console/sign-in?next=/console/queue")
         assert 'href="/console/sign-in/agency?next=%2Fconsole%2Fqueue"' in page.text
         assert "your agency&#39;s account" in page.text
@@ -64,7 +70,7 @@ async def test_invited_member_signs_in_with_their_own_account(service: Service, 
         arrived = await client.get(back)
         assert (arrived.status_code, arrived.headers["location"]) == (303, "/console/queue")
         assert parse_qs(urlsplit(back).query)["code"][0] in provider.verified
-        assert await _role(client) == "reviewer"
+        assert await _get_role(client) == "reviewer"
     found = await service.services.members.get(ACME, invited.member.id)
     assert found is not None
     assert found.can_sign_in
@@ -75,16 +81,16 @@ async def test_invited_member_signs_in_with_their_own_account(service: Service, 
 
 
 async def test_bound_account_stays_recognized_after_its_address_changes(service: Service, provider: Provider) -> None:
-    await person(service, "reviewer")
-    await provider.knows("ada-2", **ADA)
-    service = signing_in_with(service, provider.url)
-    async with browser(service) as client:
+    await add_person(service, "reviewer")
+    await provider.create_account("ada-2", **ADA)
+    service = use_identity_provider(service, provider.url)
+    async with open_browser_client(service) as client:
         await client.get(await _leave(client, "ada-2"))
-    await provider.knows("ada-2", email="married@example.org", email_verified=True)
-    await provider.knows("thief-2", **ADA)
-    async with browser(service) as client:
+    await provider.create_account("ada-2", email="married@example.org", email_verified=True)
+    await provider.create_account("thief-2", **ADA)
+    async with open_browser_client(service) as client:
         assert (await client.get(await _leave(client, "ada-2"))).status_code == 303
-    async with browser(service) as client:
+    async with open_browser_client(service) as client:
         assert (await client.get(await _leave(client, "thief-2"))).status_code == 403
 
 
@@ -101,103 +107,103 @@ async def test_bound_account_stays_recognized_after_its_address_changes(service:
 async def test_unknown_or_unverified_address_is_refused(
     service: Service, provider: Provider, claims: dict[str, Any]
 ) -> None:
-    await person(service, "reviewer")
+    await add_person(service, "reviewer")
     subject = f"stranger-{secrets.token_hex(4)}"
-    await provider.knows(subject, **claims)
-    async with browser(signing_in_with(service, provider.url)) as client:
+    await provider.create_account(subject, **claims)
+    async with open_browser_client(use_identity_provider(service, provider.url)) as client:
         refused = await client.get(await _leave(client, subject))
         assert refused.status_code == 403
         assert "not a member here" in refused.text
-        assert await _role(client) is None
+        assert await _get_role(client) is None
 
 
 async def test_provider_signs_in_members_of_its_own_tenant_only(service: Service, provider: Provider) -> None:
-    await person(service, "owner", tenant=OTHER)
-    await provider.knows("ada-3", **ADA)
-    async with browser(signing_in_with(service, provider.url)) as client:
+    await add_person(service, "owner", tenant=OTHER)
+    await provider.create_account("ada-3", **ADA)
+    async with open_browser_client(use_identity_provider(service, provider.url)) as client:
         assert (await client.get(await _leave(client, "ada-3"))).status_code == 403
 
 
 async def test_groups_determine_the_role_at_each_sign_in(service: Service, provider: Provider) -> None:
     roles = {"programme": "officer", "panel": "reviewer"}
-    service = signing_in_with(service, provider.url, roles=roles)
+    service = use_identity_provider(service, provider.url, roles=roles)
     expected: list[tuple[list[str], PersonRole | None]] = [
         (["panel", "canteen"], "reviewer"),
         (["panel", "programme"], "officer"),
         (["canteen"], None),
     ]
     for groups, role in expected:
-        await provider.knows("grace", email="grace@example.org", email_verified=True, groups=groups)
-        async with browser(service) as client:
+        await provider.create_account("grace", email="grace@example.org", email_verified=True, groups=groups)
+        async with open_browser_client(service) as client:
             await client.get(await _leave(client, "grace"))
-            assert await _role(client) == role
+            assert await _get_role(client) == role
     acts = [(entry.action, entry.actor) for entry in await service.services.audit_log.list_entries(ACME)]
     expected_acts = ["member invited", "account bound", "member changed"]
     assert acts == [(act, "provider:agency") for act in expected_acts]
 
 
 async def test_removed_member_cannot_sign_in(service: Service, provider: Provider) -> None:
-    invited = await person(service, "reviewer")
-    await provider.knows("ada-4", **ADA)
-    service = signing_in_with(service, provider.url)
-    async with browser(service) as client:
+    invited = await add_person(service, "reviewer")
+    await provider.create_account("ada-4", **ADA)
+    service = use_identity_provider(service, provider.url)
+    async with open_browser_client(service) as client:
         await client.get(await _leave(client, "ada-4"))
-        async with service.caller("manage") as robot:
+        async with service.open_caller("manage") as robot:
             await robot.delete(f"/v1/members/{invited.member.id}")
-        assert await _role(client) is None
+        assert await _get_role(client) is None
         assert (await client.get(await _leave(client, "ada-4"))).status_code == 403
 
 
 async def test_removed_member_is_not_restored_by_a_group(service: Service, provider: Provider) -> None:
-    service = signing_in_with(service, provider.url, roles={"panel": "reviewer"})
-    await provider.knows("gus", email="gus@example.org", email_verified=True, groups=["panel"])
-    async with browser(service) as client, service.caller("manage") as robot:
+    service = use_identity_provider(service, provider.url, roles={"panel": "reviewer"})
+    await provider.create_account("gus", email="gus@example.org", email_verified=True, groups=["panel"])
+    async with open_browser_client(service) as client, service.open_caller("manage") as robot:
         await client.get(await _leave(client, "gus"))
-        assert await _role(client) == "reviewer"
+        assert await _get_role(client) == "reviewer"
         (gus,) = await service.services.members.list(ACME)
         assert (await robot.delete(f"/v1/members/{gus.id}")).status_code == 200
         assert (await client.get(await _leave(client, "gus"))).status_code == 403
-        assert await _role(client) is None
+        assert await _get_role(client) is None
         again = {"name": "Gus", "email": "gus@example.org", "role": "officer"}
         assert (await robot.post("/v1/members", json=again)).status_code == 201
         assert (await client.get(await _leave(client, "gus"))).status_code == 303
-        assert await _role(client) == "officer"
+        assert await _get_role(client) == "officer"
 
 
 async def test_groups_do_not_change_the_role_of_an_invited_member(service: Service, provider: Provider) -> None:
-    await person(service, "owner")
-    await provider.knows("ada-5", **ADA, groups=["panel"])
-    async with browser(signing_in_with(service, provider.url, roles={"panel": "reviewer"})) as client:
+    await add_person(service, "owner")
+    await provider.create_account("ada-5", **ADA, groups=["panel"])
+    async with open_browser_client(use_identity_provider(service, provider.url, roles={"panel": "reviewer"})) as client:
         await client.get(await _leave(client, "ada-5"))
-        assert await _role(client) == "owner"
+        assert await _get_role(client) == "owner"
 
 
 async def test_last_owner_keeps_the_role_despite_their_groups(service: Service, provider: Provider) -> None:
-    service = signing_in_with(service, provider.url, roles={"heads": "owner", "panel": "reviewer"})
+    service = use_identity_provider(service, provider.url, roles={"heads": "owner", "panel": "reviewer"})
     for groups in (["heads"], ["panel"]):
-        await provider.knows("olga", email="olga@example.org", email_verified=True, groups=groups)
-        async with browser(service) as client:
+        await provider.create_account("olga", email="olga@example.org", email_verified=True, groups=groups)
+        async with open_browser_client(service) as client:
             await client.get(await _leave(client, "olga"))
-            assert await _role(client) == "owner"
+            assert await _get_role(client) == "owner"
 
 
 async def test_callback_started_in_another_browser_is_rejected(service: Service, provider: Provider) -> None:
     """A mailed link with the sender's code does not sign the recipient in as the sender."""
-    await person(service, "reviewer")
-    await provider.knows("ada-5", **ADA)
-    service = signing_in_with(service, provider.url)
-    async with browser(service) as sender, browser(service) as victim:
+    await add_person(service, "reviewer")
+    await provider.create_account("ada-5", **ADA)
+    service = use_identity_provider(service, provider.url)
+    async with open_browser_client(service) as sender, open_browser_client(service) as victim:
         back = await _leave(sender, "ada-5")
         assert (await victim.get(back)).status_code == 400
         await victim.get(START)
         assert (await victim.get(back)).status_code == 400
-        assert await _role(victim) is None
+        assert await _get_role(victim) is None
 
 
 async def test_callback_works_only_once(service: Service, provider: Provider) -> None:
-    await person(service, "reviewer")
-    await provider.knows("ada-6", **ADA)
-    async with browser(signing_in_with(service, provider.url)) as client:
+    await add_person(service, "reviewer")
+    await provider.create_account("ada-6", **ADA)
+    async with open_browser_client(use_identity_provider(service, provider.url)) as client:
         back = await _leave(client, "ada-6")
         kept = client.cookies.get("assayer-sign-in") or ""
         assert (await client.get(back)).status_code == 303
@@ -208,26 +214,26 @@ async def test_callback_works_only_once(service: Service, provider: Provider) ->
 @pytest.mark.parametrize("column", ["nonce", "verifier", "state"])
 async def test_changed_nonce_verifier_or_state_is_rejected(service: Service, provider: Provider, column: str) -> None:
     """Sign-in fails if nonce, verifier or state differ from those sent with the person."""
-    await person(service, "reviewer")
-    await provider.knows("ada-7", **ADA)
-    async with browser(signing_in_with(service, provider.url)) as client:
+    await add_person(service, "reviewer")
+    await provider.create_account("ada-7", **ADA)
+    async with open_browser_client(use_identity_provider(service, provider.url)) as client:
         back = await _leave(client, "ada-7")
         kept = json.loads(urlsafe_b64decode(client.cookies["assayer-sign-in"].strip('"')))
         forged = urlsafe_b64encode(json.dumps(kept | {column: "x" * 43}).encode()).decode()
         client.cookies.clear()
         assert (await client.get(back, headers={"Cookie": f"assayer-sign-in={forged}"})).status_code in (400, 403)
-        assert await _role(client) is None
+        assert await _get_role(client) is None
 
 
 @pytest.mark.parametrize("kept", ["", "x", "e30=", "bm90IEpTT04=", "A" * 3_000])
 async def test_malformed_sign_in_cookie_is_rejected(service: Service, provider: Provider, kept: str) -> None:
-    async with browser(signing_in_with(service, provider.url)) as client:
+    async with open_browser_client(use_identity_provider(service, provider.url)) as client:
         headers = {"Cookie": f"assayer-sign-in={kept}"}
         assert (await client.get(CALLBACK, params={"code": "c", "state": "s"}, headers=headers)).status_code == 400
 
 
 async def test_expired_sign_in_attempt_is_rejected(service: Service, provider: Provider) -> None:
-    async with browser(signing_in_with(service, provider.url)) as client:
+    async with open_browser_client(use_identity_provider(service, provider.url)) as client:
         back = await _leave(client, "ada-8")
         kept = json.loads(urlsafe_b64decode(client.cookies["assayer-sign-in"].strip('"')))
         over = urlsafe_b64encode(json.dumps(kept | {"ends_at": "2020-01-01T00:00:00Z"}).encode()).decode()
@@ -236,7 +242,7 @@ async def test_expired_sign_in_attempt_is_rejected(service: Service, provider: P
 
 
 async def test_denied_sign_in_is_reported_without_provider_details(service: Service, provider: Provider) -> None:
-    async with browser(signing_in_with(service, provider.url)) as client:
+    async with open_browser_client(use_identity_provider(service, provider.url)) as client:
         left = (await client.get(START)).headers["location"]
         state = parse_qs(urlsplit(left).query)["state"][0]
         refused = await client.get(CALLBACK, params={"error": "access_denied", "session_state": "1", "state": state})
@@ -246,7 +252,7 @@ async def test_denied_sign_in_is_reported_without_provider_details(service: Serv
 
 
 async def test_unreachable_provider_is_502_and_unknown_provider_is_404(service: Service) -> None:
-    async with browser(signing_in_with(service, "http://127.0.0.1:9")) as client:
+    async with open_browser_client(use_identity_provider(service, "http://127.0.0.1:9")) as client:
         assert (await client.get(START)).status_code == 502
         assert (await client.get("/console/sign-in/nobody")).status_code == 404
 

@@ -19,7 +19,7 @@ from cluster.clock import SystemClock
 from orchestrator.access.identity_provider import IdentityProvider, ProviderMetadata, SignInFailed
 from orchestrator.settings import IdentityProviderSettings
 from tests.contract.api.identity_provider import CALLBACK
-from tests.contract.api.service import served
+from tests.contract.api.service import serve
 
 KEY, FOREIGN = (RSAKey.generate_key(2048, {"kid": kid}) for kid in ("ours", "ours"))
 
@@ -38,9 +38,9 @@ class _Forger:
         self.url = ""
         routes = [
             Route("/.well-known/openid-configuration", self._describe),
-            Route("/token", self._token, methods=["POST"]),
-            Route("/keys", self._keys),
-            Route("/userinfo", self._userinfo),
+            Route("/token", self._send_token, methods=["POST"]),
+            Route("/keys", self._send_keys),
+            Route("/userinfo", self._send_userinfo),
         ]
         self.app = Starlette(routes=routes)
 
@@ -56,38 +56,38 @@ class _Forger:
             }
         )
 
-    async def _token(self, _: Request) -> JSONResponse:
+    async def _send_token(self, _: Request) -> JSONResponse:
         if self.algorithm == "none":
-            parts = (json.dumps(part).encode() for part in ({"alg": "none"}, self._claims()))
+            parts = (json.dumps(part).encode() for part in ({"alg": "none"}, self._build_claims()))
             unsigned = ".".join(urlsafe_b64encode(part).rstrip(b"=").decode() for part in parts)
             return JSONResponse({"id_token": f"{unsigned}.", "access_token": "at"})
         header = {"alg": self.algorithm, "kid": "ours"}
-        signed = jwt.encode(header, self._claims(), self.key, algorithms=["RS256", "HS256"])
+        signed = jwt.encode(header, self._build_claims(), self.key, algorithms=["RS256", "HS256"])
         return JSONResponse({"id_token": signed, "access_token": "at"})
 
-    def _claims(self) -> dict[str, Any]:
+    def _build_claims(self) -> dict[str, Any]:
         now = int(time.time())
         good = {"iss": self.url, "aud": "assayer", "sub": "ada", "iat": now, "exp": now + 60, "nonce": "n"}
         return {name: value for name, value in (good | self.claims).items() if value is not None}
 
-    async def _keys(self, _: Request) -> JSONResponse:
+    async def _send_keys(self, _: Request) -> JSONResponse:
         return JSONResponse(self.key_set or KeySet([self.published]).as_dict(private=False))
 
-    async def _userinfo(self, _: Request) -> JSONResponse:
+    async def _send_userinfo(self, _: Request) -> JSONResponse:
         return JSONResponse({"sub": "ada", "email": "ada@example.org", "email_verified": True} | self.userinfo)
 
 
 @asynccontextmanager
-async def _forging() -> AsyncIterator[tuple[_Forger, IdentityProvider]]:
+async def _run_forger() -> AsyncIterator[tuple[_Forger, IdentityProvider]]:
     forger = _Forger()
-    async with served(forger.app) as url:
+    async with serve(forger.app) as url:
         forger.url = url
         settings = IdentityProviderSettings(issuer=url, client_id="assayer", tenant="acme")
         yield forger, IdentityProvider("agency", settings, CALLBACK, SystemClock())
 
 
 async def test_valid_signed_claims_are_accepted() -> None:
-    async with _forging() as (_, provider):
+    async with _run_forger() as (_, provider):
         found = await provider.fetch_identity("code", None, "n", "v")
     assert (found.subject, found.email, found.name) == ("ada", "ada@example.org", "ada@example.org")
 
@@ -97,7 +97,7 @@ async def test_valid_signed_claims_are_accepted() -> None:
     [({"email_verified": None}, True), ({"email_verified": True}, True), ({"email_verified": False}, False)],
 )
 async def test_explicitly_unverified_address_is_never_trusted(said: dict[str, Any], believed: bool) -> None:
-    async with _forging() as (forger, provider):
+    async with _run_forger() as (forger, provider):
         provider.settings = provider.settings.model_copy(update={"trust_email": True})
         forger.userinfo = said
         found = await provider.fetch_identity("code", None, "n", "v")
@@ -130,14 +130,14 @@ async def test_explicitly_unverified_address_is_never_trusted(said: dict[str, An
     ],
 )
 async def test_mismatched_or_malformed_claims_are_rejected(part: str, told: object) -> None:
-    async with _forging() as (forger, provider):
+    async with _run_forger() as (forger, provider):
         setattr(forger, part, told)
         with pytest.raises(SignInFailed):
             await provider.fetch_identity("code", None, "n", "v")
 
 
 async def test_invalid_signatures_are_rejected() -> None:
-    async with _forging() as (forger, provider):
+    async with _run_forger() as (forger, provider):
         forger.key = FOREIGN
         with pytest.raises(SignInFailed):
             await provider.fetch_identity("code", None, "n", "v")
@@ -150,17 +150,17 @@ async def test_invalid_signatures_are_rejected() -> None:
 
 
 async def test_rotated_provider_keys_are_fetched() -> None:
-    async with _forging() as (forger, provider):
+    async with _run_forger() as (forger, provider):
         await provider.fetch_identity("code", None, "n", "v")
         forger.key = forger.published = FOREIGN
         assert (await provider.fetch_identity("code", None, "n", "v")).subject == "ada"
 
 
 async def test_responses_from_another_issuer_are_rejected() -> None:
-    async with _forging() as (_, provider):
+    async with _run_forger() as (_, provider):
         with pytest.raises(SignInFailed):
             await provider.fetch_identity("code", "https://evil.example", "n", "v")
-    async with _forging() as (forger, provider):
+    async with _run_forger() as (forger, provider):
         forger.issuer = "https://evil.example"
         with pytest.raises(SignInFailed):
             await provider.build_authorization_url("s", "n", "v")

@@ -6,16 +6,16 @@ import httpx2
 import pytest
 
 from orchestrator.access.roles import ROLES, Role
-from tests.contract.api.people import call_of, person
-from tests.contract.api.routes import QUERY_PARAMETERS, api_operations, request_body
+from tests.contract.api.people import add_person, call_of
+from tests.contract.api.routes import QUERY_PARAMETERS, build_request_body, list_api_operations
 from tests.contract.api.service import ACME, BODY, OTHER, TEXT, Service
 
 _OPEN = {"/healthz", "/readyz"}
 
 
 async def test_every_route_but_the_probes_needs_a_key(service: Service) -> None:
-    async with service.client() as client:
-        for method, path in api_operations(service.app):
+    async with service.open_client() as client:
+        for method, path in list_api_operations(service.app):
             answer = await client.request(method, path.replace("{id}", "ev_1").replace("{item}", "0"))
             assert (answer.status_code == 401) == (path not in _OPEN), (method, path)
 
@@ -28,15 +28,17 @@ async def test_resources_of_another_tenant_are_inaccessible(service: Service, ro
     machine comes with the widest key. The quick tier has a machine and the person with the most permissions. Where a
     role may not ask at all, one id is enough."""
     stranger_key = (
-        await service.key(tenant=OTHER) if role == "machine" else (await person(service, role, tenant=OTHER)).key
+        await service.create_key(tenant=OTHER)
+        if role == "machine"
+        else (await add_person(service, role, tenant=OTHER)).key
     )
-    async with service.caller() as owner, service.client(stranger_key) as stranger:
+    async with service.open_caller() as owner, service.open_client(stranger_key) as stranger:
         done = (await owner.post("/v1/evaluations", json=BODY)).json()["id"]
         await service.finish()
         queued = (await owner.post("/v1/evaluations", json=BODY)).json()["id"]
         paper = {"title": "Rehearsal by risk", "abstract": TEXT}
         batch, (in_batch, _) = await call_of(service, "# One", "# Two")
-        member = str((await person(service, "reviewer", "Grace Hopper")).member.id)
+        member = str((await add_person(service, "reviewer", "Grace Hopper")).member.id)
         curation = (await owner.post("/v1/curations", json={"items": [paper]})).json()["id"]
         pair = {"first": BODY["idea"], "second": {"title": "Fern", "text": TEXT.replace("examples", "ferns")}}
         compared = (await owner.post("/v1/comparisons", json=pair)).json()["id"]
@@ -45,12 +47,12 @@ async def test_resources_of_another_tenant_are_inaccessible(service: Service, ro
         rewards = (await owner.post("/v1/rewards", json={"items": [item]})).json()["id"]
         key = (await owner.post("/v1/keys", json={"name": "robot", "scopes": ["read"]})).json()["id"]
         await service.database.execute("UPDATE api_keys SET requests_per_minute = 100000")
-        before = await _everything(service)
-        for method, path in api_operations(service.app):
+        before = await _fetch_everything(service)
+        for method, path in list_api_operations(service.app):
             if "{id}" not in path:
                 continue
             needed = QUERY_PARAMETERS.get((method, path), {})
-            body = request_body(method, path)
+            body = build_request_body(method, path)
             at = path.replace("{id}", "ev_none").replace("{item}", "0").replace("{number}", "1")
             unknown = await stranger.request(method, at, params=needed, json=body)
             things = (done, queued, curation, compared, ranked, rewards, key, batch, in_batch, member)
@@ -59,11 +61,11 @@ async def test_resources_of_another_tenant_are_inaccessible(service: Service, ro
                 answer = await stranger.request(method, at, params=needed, json=body)
                 assert answer.status_code in (403, 404), (method, path, answer.text)
                 assert unknown.status_code == answer.status_code, (method, path)
-        assert await _everything(service) == before
+        assert await _fetch_everything(service) == before
 
 
 async def test_lists_and_totals_contain_only_own_data(service: Service) -> None:
-    async with service.caller() as owner, service.caller(tenant=OTHER) as stranger:
+    async with service.open_caller() as owner, service.open_caller(tenant=OTHER) as stranger:
         await owner.post("/v1/evaluations", json=BODY)
         await service.finish()
         await owner.post("/v1/evaluations", json=BODY)
@@ -75,7 +77,7 @@ async def test_lists_and_totals_contain_only_own_data(service: Service) -> None:
 
 
 async def test_a_cursor_of_another_tenant_shows_nothing_of_theirs(service: Service) -> None:
-    async with service.caller() as owner, service.caller(tenant=OTHER) as stranger:
+    async with service.open_caller() as owner, service.open_caller(tenant=OTHER) as stranger:
         for _ in range(2):
             await owner.post("/v1/evaluations", json=BODY)
         cursor = (await owner.get("/v1/evaluations?limit=1")).json()["next"]
@@ -83,7 +85,7 @@ async def test_a_cursor_of_another_tenant_shows_nothing_of_theirs(service: Servi
     assert answer.json()["items"] == []
 
 
-async def _everything(service: Service) -> list[Any]:
+async def _fetch_everything(service: Service) -> list[Any]:
     rows = await service.database.fetch("SELECT id, state FROM jobs ORDER BY id")
     keys = await service.database.fetch("SELECT id, revoked_at FROM api_keys ORDER BY id")
     people = await service.database.fetch("SELECT id, tenant, role FROM members ORDER BY id")

@@ -3,9 +3,9 @@
 import pytest
 from playwright.async_api import Page
 
-from tests.contract.api.browsing import DROP_FILE, PHONE_AND_DESK, at_the_console, look_over
-from tests.contract.api.people import Person, person
-from tests.contract.api.reviewed_calls import assigned_call
+from tests.contract.api.browsing import DROP_FILE, PHONE_AND_DESK, look_over, open_console
+from tests.contract.api.people import Person, add_person
+from tests.contract.api.reviewed_calls import create_assigned_call
 from tests.contract.api.service import TEXT, Service
 
 WORDS = 'Sound, and cheap; "twice" <b>read</b>.\nA second line.'
@@ -18,8 +18,8 @@ async def _sign_in(page: Page, key: str) -> None:
 
 
 async def test_unsent_opinion_is_restored_after_signing_in_again(service: Service) -> None:
-    ada, _, (first,) = await assigned_call(service, "# One")
-    async with at_the_console(service, ada.key, PHONE_AND_DESK[0]) as (page, url):
+    ada, _, (first,) = await create_assigned_call(service, "# One")
+    async with open_console(service, ada.key, PHONE_AND_DESK[0]) as (page, url):
         await page.goto(f"{url}/console/review/{first}")
         await page.get_by_label("4", exact=True).check()
         await page.get_by_label("Why").fill(WORDS)
@@ -40,9 +40,9 @@ async def test_unsent_opinion_is_restored_after_signing_in_again(service: Servic
 
 @pytest.mark.slow
 async def test_unsent_text_is_not_shown_to_another_user(service: Service) -> None:
-    _, _, (first,) = await assigned_call(service, "# One")
-    officer = await person(service, "officer", "Olga Officer")
-    async with at_the_console(service, officer.key, PHONE_AND_DESK[1]) as (page, url):
+    _, _, (first,) = await create_assigned_call(service, "# One")
+    officer = await add_person(service, "officer", "Olga Officer")
+    async with open_console(service, officer.key, PHONE_AND_DESK[1]) as (page, url):
         remark = f"{url}/console/proposals/{first}"
         await page.goto(remark)
         await page.get_by_label("Add a remark").fill(WORDS)
@@ -51,7 +51,7 @@ async def test_unsent_text_is_not_shown_to_another_user(service: Service) -> Non
         assert await page.get_by_label("Add a remark").input_value() == WORDS
         await page.context.clear_cookies()
         await page.goto(remark)
-        await _sign_in(page, (await person(service, "owner", "Oona Owner")).key)
+        await _sign_in(page, (await add_person(service, "owner", "Oona Owner")).key)
         await page.get_by_label("Add a remark").wait_for()
         assert await page.get_by_label("Add a remark").input_value() == ""
         assert await page.evaluate(KEPT) == 0
@@ -63,8 +63,8 @@ async def test_unsent_text_is_not_shown_to_another_user(service: Service) -> Non
 
 @pytest.mark.slow
 async def test_stale_page_returns_the_unsent_text(service: Service) -> None:
-    ada, _, (first,) = await assigned_call(service, "# One")
-    async with at_the_console(service, ada.key, PHONE_AND_DESK[0], is_refused=True) as (page, url):
+    ada, _, (first,) = await create_assigned_call(service, "# One")
+    async with open_console(service, ada.key, PHONE_AND_DESK[0], is_refused=True) as (page, url):
         await page.goto(f"{url}/console/review/{first}")
         await page.get_by_label("4", exact=True).check()
         await page.get_by_label("Why").fill(WORDS)
@@ -85,7 +85,7 @@ async def test_stale_page_returns_the_unsent_text(service: Service) -> None:
 
 @pytest.mark.slow
 async def test_new_call_keeps_its_files_while_signing_in_again(service: Service, officer: Person) -> None:
-    async with at_the_console(service, officer.key, PHONE_AND_DESK[1], is_refused=True) as (page, url):
+    async with open_console(service, officer.key, PHONE_AND_DESK[1], is_refused=True) as (page, url):
         await page.goto(f"{url}/console/calls/new")
         assert await page.get_by_text("needs JavaScript").count() == 0
         await page.get_by_label("Name", exact=True).fill("Spring")
@@ -108,7 +108,7 @@ async def test_new_call_keeps_its_files_while_signing_in_again(service: Service,
 
 @pytest.mark.slow
 async def test_new_call_page_explains_the_alternative_without_javascript(service: Service, officer: Person) -> None:
-    async with at_the_console(service, officer.key, PHONE_AND_DESK[1]) as (signed, url):
+    async with open_console(service, officer.key, PHONE_AND_DESK[1]) as (signed, url):
         assert signed.context.browser is not None
         cookies = await signed.context.storage_state()
         bare = await signed.context.browser.new_context(java_script_enabled=False, storage_state=cookies)

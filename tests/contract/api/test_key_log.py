@@ -1,8 +1,8 @@
 """Keys in the log of acts: who made and revoked them, never their secrets, and no key in the name of a person."""
 
 from orchestrator.access.audit_chain import AuditEntry
-from tests.contract.api.console_forms import signed_in, submit_form
-from tests.contract.api.people import Person, call_of, person
+from tests.contract.api.console_forms import open_session, submit_form
+from tests.contract.api.people import Person, add_person, call_of
 from tests.contract.api.problems import check_problem
 from tests.contract.api.service import ACME, OTHER, Service
 
@@ -32,7 +32,7 @@ async def test_key_creation_and_revocation_are_logged(service: Service, owner: P
 
 
 async def test_repeated_key_request_creates_a_single_key_and_entry(service: Service) -> None:
-    async with service.caller("manage") as machine:
+    async with service.open_caller("manage") as machine:
         for _ in range(2):
             body, sent = {"name": "nightly", "scopes": ["read"]}, {"Idempotency-Key": "once"}
             assert (await machine.post("/v1/keys", json=body, headers=sent)).status_code == 201
@@ -41,7 +41,7 @@ async def test_repeated_key_request_creates_a_single_key_and_entry(service: Serv
 
 
 async def test_key_for_another_tenant_is_logged_in_that_tenant(service: Service) -> None:
-    async with service.caller("admin", tenant=ACME) as operator:
+    async with service.open_caller("admin", tenant=ACME) as operator:
         body = {"name": "theirs", "scopes": ["read"], "tenant": "other"}
         assert (await operator.post("/v1/keys", json=body)).status_code == 201
     assert await _log(service) == []
@@ -50,18 +50,18 @@ async def test_key_for_another_tenant_is_logged_in_that_tenant(service: Service)
 
 
 async def test_key_named_like_a_member_cannot_act_as_that_member(service: Service) -> None:
-    await person(service, "auditor", "Audi Tor")
-    owner = await person(service, "owner", "Olga Owner")
+    await add_person(service, "auditor", "Audi Tor")
+    owner = await add_person(service, "owner", "Olga Owner")
     batch, (first,) = await call_of(service, "# One")
     made = (await owner.post("/v1/keys", json={"name": "Audi Tor", "scopes": ["manage"]})).json()
-    async with signed_in(service, made["secret"]) as browser:
+    async with open_session(service, made["secret"]) as browser:
         here = f"/console/calls/{batch}/panel"
         assert "key “Audi Tor”" in (await browser.get(here)).text
         fields = {"evaluation": first, "score": "5", "reason": "It is the best."}
         answer = await submit_form(browser, here, f"/console/calls/{batch}/override", **fields)
         assert "does not belong to a member" in check_problem(answer, 403, "forbidden").detail
     assert "score overridden" not in {entry.action for entry in await _log(service)}
-    async with service.client(made["secret"]) as machine:
+    async with service.open_client(made["secret"]) as machine:
         revoked = await machine.delete(f"/v1/keys/{made['id']}")
         assert revoked.status_code == 200, revoked.text
     entry = (await _log(service))[-1]

@@ -4,12 +4,12 @@ program's claims and signs out."""
 from playwright.async_api import async_playwright
 
 from tests.chromium import launch_options
-from tests.contract.api.browsing import EACH_LOOK, Look, at_the_console, new_page
-from tests.contract.api.funding_calls import reviewed_call
+from tests.contract.api.browsing import EACH_LOOK, Look, open_console, open_page
+from tests.contract.api.funding_calls import create_reviewed_call
 from tests.contract.api.keyboard import Keyboard
 from tests.contract.api.people import Person
 from tests.contract.api.reviewed_calls import call_with_opinions
-from tests.contract.api.service import Service, served
+from tests.contract.api.service import Service, serve
 from tests.unit.reports_fixture import full_report
 
 _TITLE = full_report().idea.title
@@ -23,11 +23,11 @@ _ANSWERS = {
 
 @EACH_LOOK
 async def test_whole_review_with_the_keyboard_alone(service: Service, officer: Person, ada: Person, look: Look) -> None:
-    _, (first, second) = await reviewed_call(service, officer, ada)
+    _, (first, second) = await create_reviewed_call(service, officer, ada)
     complaints: list[str] = []
-    async with served(service.app) as url, async_playwright() as running:
+    async with serve(service.app) as url, async_playwright() as running:
         browser = await running.chromium.launch(**launch_options())
-        page = await new_page(browser, look, complaints)
+        page = await open_page(browser, look, complaints)
         keyboard = Keyboard(page)
         await page.goto(f"{url}/console")
         await page.wait_for_function("document.activeElement.tagName === 'INPUT'")
@@ -36,9 +36,9 @@ async def test_whole_review_with_the_keyboard_alone(service: Service, officer: P
         await _declare_interests(keyboard)
         assert [stop.name.startswith(f"a {_TITLE}") for stop in await keyboard.walk()][-2:] == [True, True]
         await keyboard.open(_TITLE)
-        await _review(keyboard)
+        await _fill_in_review(keyboard)
         await page.wait_for_url(f"**/console/review/{second}")
-        await _review(keyboard)
+        await _fill_in_review(keyboard)
         await page.wait_for_url("**/console/queue")
         await page.get_by_text("0 of 2 await your review").wait_for()
         await keyboard.open(_TITLE)
@@ -66,16 +66,16 @@ async def _declare_interests(keyboard: Keyboard) -> None:
     await keyboard.open("Back to your queue")
 
 
-async def _review(keyboard: Keyboard) -> None:
+async def _fill_in_review(keyboard: Keyboard) -> None:
     """Fill in every field of the form, and save."""
     names = [stop.name for stop in await keyboard.walk()]
     assert "button Save and next" in names
     await keyboard.unfold("Conflict or decline")
-    await keyboard.to("A conflict of interest")
-    await keyboard.to("Conflict or decline", "Shift+Tab")
+    await keyboard.move_to("A conflict of interest")
+    await keyboard.move_to("Conflict or decline", "Shift+Tab")
     await keyboard.press("Space")
     await keyboard.page.get_by_text("Remove the proposal from my queue").wait_for(state="hidden")
-    await keyboard.to("The proposal", "Shift+Tab")
+    await keyboard.move_to("The proposal", "Shift+Tab")
     for score in (8, 4, 3):  # Impact, Cost and Team
         await keyboard.choose(score)
     await keyboard.type("Ethics", "Consent of those interviewed.")
@@ -102,7 +102,7 @@ async def test_bars_that_stay_in_sight_never_cover_the_focus(service: Service, o
         (owner, f"/console/calls/{batch}/decisions"),
         (owner, f"/console/calls/{batch}"),
     ):
-        async with at_the_console(service, who.key, look) as (page, url):
+        async with open_console(service, who.key, look) as (page, url):
             await page.set_viewport_size({"width": look.width, "height": 500})
             await page.goto(f"{url}{path}")
             assert len(await Keyboard(page).walk()) > 10

@@ -5,18 +5,18 @@ import zipfile
 
 import pytest
 
-from tests.contract.api.browsing import EACH_LOOK, Look, at_the_console, look_over
-from tests.contract.api.console_forms import signed_in, submit_form
-from tests.contract.api.funding_calls import ANSWERS, funding_call, proposals_of, reviewed_call
+from tests.contract.api.browsing import EACH_LOOK, Look, look_over, open_console
+from tests.contract.api.console_forms import open_session, submit_form
+from tests.contract.api.funding_calls import ANSWERS, create_funding_call, create_reviewed_call, list_proposals
 from tests.contract.api.people import Person
 from tests.contract.api.service import Service
-from tests.contract.pdf_files import pdf_text
+from tests.contract.pdf_files import read_pdf_text
 from tests.unit.batch_bodies import WORDS
 
 
-async def _decided(service: Service, officer: Person, ada: Person) -> tuple[str, str, str]:
+async def _decide_call(service: Service, officer: Person, ada: Person) -> tuple[str, str, str]:
     """Return a call with two decisions, and the proposals that are funded and declined."""
-    batch, (first, second) = await reviewed_call(service, officer, ada)
+    batch, (first, second) = await create_reviewed_call(service, officer, ada)
     for evaluation in (first, second):
         body = {"score": 4, "answers": ANSWERS}
         assert (await ada.post(f"/v1/evaluations/{evaluation}/opinions", json=body)).status_code == 200
@@ -29,7 +29,7 @@ async def _decided(service: Service, officer: Person, ada: Person) -> tuple[str,
 async def test_letter_has_decision_amount_and_only_released_comments(
     service: Service, officer: Person, ada: Person
 ) -> None:
-    batch, first, second = await _decided(service, officer, ada)
+    batch, first, second = await _decide_call(service, officer, ada)
     here = f"/v1/batches/{batch}/letters"
     before = {item["evaluation"]: item for item in (await officer.get(here)).json()["items"]}
     assert "70,000 EUR" in before[first]["text"]
@@ -50,16 +50,16 @@ async def test_letter_has_decision_amount_and_only_released_comments(
 async def test_released_comment_stays_as_it_was_when_the_review_is_revised(
     service: Service, officer: Person, ada: Person
 ) -> None:
-    batch, first, _ = await _decided(service, officer, ada)
+    batch, first, _ = await _decide_call(service, officer, ada)
     await officer.put(f"/v1/evaluations/{first}/released-comments", json={"reviewers": [ada.member.id]})
     revised = {"score": 2, "answers": ANSWERS | {"to_applicant": "Do not bother."}}
     assert (await ada.patch(f"/v1/evaluations/{first}/opinions", json=revised)).status_code == 200
-    (letter,) = [item for item in await _letters(officer, batch) if item["evaluation"] == first]
+    (letter,) = [item for item in await _list_letters(officer, batch) if item["evaluation"] == first]
     assert "Name the users." in letter["text"]
     assert "Do not bother." not in letter["text"]
 
 
-async def _letters(officer: Person, batch: str) -> list[dict[str, str]]:
+async def _list_letters(officer: Person, batch: str) -> list[dict[str, str]]:
     items: list[dict[str, str]] = (await officer.get(f"/v1/batches/{batch}/letters")).json()["items"]
     return items
 
@@ -67,7 +67,7 @@ async def _letters(officer: Person, batch: str) -> list[dict[str, str]]:
 async def test_letters_are_sent_once_and_only_after_sign_off(
     service: Service, owner: Person, officer: Person, ada: Person
 ) -> None:
-    batch, first, _ = await _decided(service, officer, ada)
+    batch, first, _ = await _decide_call(service, officer, ada)
     sent = {"evaluations": [first]}
     early = await officer.post(f"/v1/batches/{batch}/letters/sent", json=sent)
     assert early.status_code == 409
@@ -76,7 +76,7 @@ async def test_letters_are_sent_once_and_only_after_sign_off(
     assert (await officer.post(f"/v1/batches/{batch}/letters/sent", json=sent)).status_code == 200
     templates = {"templates": {"fund": "Changed."}, "version": 0}
     assert (await officer.put(f"/v1/batches/{batch}/letter-templates", json=templates)).status_code == 200
-    by_id = {item["evaluation"]: item for item in await _letters(officer, batch)}
+    by_id = {item["evaluation"]: item for item in await _list_letters(officer, batch)}
     assert "70,000 EUR" in by_id[first]["text"], "what was sent stays"
     assert by_id[first]["sent_by"] == "Otto Officer"
 
@@ -85,7 +85,7 @@ async def test_letters_are_sent_once_and_only_after_sign_off(
 async def test_template_with_an_unknown_placeholder_is_refused(
     service: Service, officer: Person, ada: Person, template: str
 ) -> None:
-    batch, _, _ = await _decided(service, officer, ada)
+    batch, _, _ = await _decide_call(service, officer, ada)
     refused = await officer.put(f"/v1/batches/{batch}/letter-templates", json={"templates": {"fund": template}})
     assert refused.status_code == 422
     assert "Unknown placeholders:" in refused.json()["detail"]
@@ -94,9 +94,9 @@ async def test_template_with_an_unknown_placeholder_is_refused(
 async def test_templates_changed_in_a_second_tab_are_not_overwritten(
     service: Service, officer: Person, ada: Person
 ) -> None:
-    batch, _, _ = await _decided(service, officer, ada)
+    batch, _, _ = await _decide_call(service, officer, ada)
     here, form = f"/console/calls/{batch}/letters", {"reserve": "Wait.", "decline": "No.", "version": "0"}
-    async with signed_in(service, officer.key) as browser:
+    async with open_session(service, officer.key) as browser:
         assert (await submit_form(browser, here, "/templates", fund="First tab.", **form)).status_code == 303
         stale = await submit_form(browser, here, "/templates", fund="Second tab.", **form)
         assert stale.status_code == 409
@@ -106,9 +106,9 @@ async def test_templates_changed_in_a_second_tab_are_not_overwritten(
 
 
 async def test_letters_download_as_pdf_and_zip(service: Service, officer: Person, ada: Person) -> None:
-    batch, _, _ = await _decided(service, officer, ada)
+    batch, _, _ = await _decide_call(service, officer, ada)
     pdf = await officer.get(f"/v1/batches/{batch}/letters", params={"format": "pdf"})
-    assert "70,000 EUR" in pdf_text(pdf.content)
+    assert "70,000 EUR" in read_pdf_text(pdf.content)
     archive = await officer.get(f"/v1/batches/{batch}/letters", params={"format": "zip"})
     names = zipfile.ZipFile(io.BytesIO(archive.content)).namelist()
     assert sorted(name.partition("/")[0] for name in names) == ["decline", "fund"]
@@ -120,9 +120,11 @@ async def test_letters_download_as_pdf_and_zip(service: Service, officer: Person
 async def test_closing_that_the_officer_writes_ends_every_letter(
     service: Service, officer: Person, ada: Person, look: Look
 ) -> None:
-    batch, first, _ = await _decided(service, officer, ada)
-    assert {item["text"].rstrip().rpartition("\n")[2] for item in await _letters(officer, batch)} == {"Yours sincerely"}
-    async with at_the_console(service, officer.key, look) as (page, url):
+    batch, first, _ = await _decide_call(service, officer, ada)
+    assert {item["text"].rstrip().rpartition("\n")[2] for item in await _list_letters(officer, batch)} == {
+        "Yours sincerely"
+    }
+    async with open_console(service, officer.key, look) as (page, url):
         await page.goto(f"{url}/console/calls/{batch}/letters")
         closing = page.get_by_label("Closing for all letters")
         await closing.fill("With best wishes\nOtto Officer, call {call}")
@@ -134,20 +136,20 @@ async def test_closing_that_the_officer_writes_ends_every_letter(
         await page.get_by_text("Otto Officer, call Spring").wait_for()
     assert all(
         item["text"].endswith("\n\nWith best wishes\nOtto Officer, call Spring\n")
-        for item in await _letters(officer, batch)
+        for item in await _list_letters(officer, batch)
     )
 
 
 async def test_letters_carry_the_number_that_a_column_of_the_table_gives(service: Service, officer: Person) -> None:
-    batch = await funding_call(officer)
+    batch = await create_funding_call(officer)
     rows = "\n".join(f'Forgetting {number},"{WORDS} {number}",NSF 26/{number},2026' for number in (7, 8))
     table = f"title,abstract,Award ID,reference\n{rows}\n".encode()
     form = [("file", ("table.csv", table))]
     added = await officer.post(f"/v1/batches/{batch}/rows", params={"first_row": "1", "reopen": "true"}, files=form)
     assert added.status_code == 202, added.text
-    proposals = [{"evaluation": id} for id in await proposals_of(officer, batch)]
+    proposals = [{"evaluation": id} for id in await list_proposals(officer, batch)]
     await officer.post(f"/v1/batches/{batch}/decisions", json={"proposals": proposals, "outcome": "decline"})
-    assert [item["reference"] for item in await _letters(officer, batch)] == ["NSF_26_7", "NSF_26_8"]
+    assert [item["reference"] for item in await _list_letters(officer, batch)] == ["NSF_26_7", "NSF_26_8"]
     archive = await officer.get(f"/v1/batches/{batch}/letters", params={"format": "zip"})
     names = zipfile.ZipFile(io.BytesIO(archive.content)).namelist()
     assert [name.partition("-")[0] for name in sorted(names)] == ["decline/NSF_26_7", "decline/NSF_26_8"]
@@ -159,8 +161,8 @@ async def test_letters_carry_the_number_that_a_column_of_the_table_gives(service
 async def test_officer_releases_comments_sends_letters_and_answers_an_objection(
     service: Service, owner: Person, officer: Person, ada: Person, look: Look
 ) -> None:
-    batch, first, _ = await _decided(service, officer, ada)
-    async with at_the_console(service, officer.key, look) as (page, url):
+    batch, first, _ = await _decide_call(service, officer, ada)
+    async with open_console(service, officer.key, look) as (page, url):
         await page.goto(f"{url}/console/calls/{batch}/letters")
         await page.get_by_role("button", name="Release the comments on 2 proposals").click()
         await page.get_by_text("1 of 1").first.wait_for()

@@ -7,13 +7,13 @@ from assayer.models import EvaluationId, LedgerRow
 from orchestrator.jobs.models import JobVerdict
 from orchestrator.settings import QueueSettings
 from orchestrator.store import PgAnswerCache, PgLeases
-from tests.contract.api.console_forms import signed_in
-from tests.contract.api.reported_evaluations import MESSAGES, call_record, evaluation_with_llm_requests
+from tests.contract.api.console_forms import open_session
+from tests.contract.api.reported_evaluations import MESSAGES, call_record, store_llm_requests
 from tests.contract.api.service import BODY, OTHER, Service
 
 
 async def test_llm_requests_are_listed_with_tokens_cost_and_faults(service: Service) -> None:
-    job = await evaluation_with_llm_requests(service)
+    job = await store_llm_requests(service)
     calls = (await service.machine.get(f"/v1/evaluations/{job}/llm-requests")).json()["items"]
     assert [(call["number"], call["task"], call["outcome"], call["cached"]) for call in calls] == [
         (1, "methods", "answered", False),
@@ -25,7 +25,7 @@ async def test_llm_requests_are_listed_with_tokens_cost_and_faults(service: Serv
 
 
 async def test_llm_request_shows_its_messages_and_answer_or_why_absent(service: Service) -> None:
-    job = await evaluation_with_llm_requests(service)
+    job = await store_llm_requests(service)
     first, second, third = [
         (await service.machine.get(f"/v1/evaluations/{job}/llm-requests/{number}")).json() for number in (1, 2, 3)
     ]
@@ -35,12 +35,12 @@ async def test_llm_request_shows_its_messages_and_answer_or_why_absent(service: 
     assert second["answer"] == {"reason": "The messages and the answer are no longer stored."}
     assert third["messages"] == {"reason": "The request failed without an answer."}
     assert beyond.status_code == 404
-    async with service.caller(tenant=OTHER) as stranger:
+    async with service.open_caller(tenant=OTHER) as stranger:
         assert (await stranger.get(f"/v1/evaluations/{job}/llm-requests/1")).status_code == 404
 
 
 async def test_erased_evaluation_leaves_no_llm_answers(service: Service) -> None:
-    job = await evaluation_with_llm_requests(service)
+    job = await store_llm_requests(service)
     assert (await service.machine.delete(f"/v1/evaluations/{job}?erase=true")).status_code in (200, 204)
     assert await service.database.fetch("SELECT FROM answers") == []
 
@@ -48,7 +48,7 @@ async def test_erased_evaluation_leaves_no_llm_answers(service: Service) -> None
 async def test_record_page_shows_the_recorded_start_of_a_stage(service: Service) -> None:
     asked = await service.machine.post("/v1/evaluations", json=BODY)
     job = str(asked.json()["id"])
-    lease = await service.lease()
+    lease = await service.lease_next()
     run = EvaluationId(f"run_{lease.job}")
     leases = PgLeases(service.database, QueueSettings())
     assert await leases.record_run(lease, run, {})
@@ -70,7 +70,7 @@ async def test_record_page_shows_the_recorded_start_of_a_stage(service: Service)
     assert await leases.finish(lease, JobVerdict(state="succeeded", run_id=run, cost_usd=0.25))
     await service.database.execute("UPDATE events SET at = $1 WHERE job = $2 AND kind = 'succeeded'", at(12), lease.job)
     await service.database.execute("UPDATE jobs SET finished_at = $1 WHERE id = $2", at(12), lease.job)
-    async with signed_in(service, await service.key()) as client:
+    async with open_session(service, await service.create_key()) as client:
         page = (await client.get(f"/console/proposals/{job}/making")).text
     rows = [re.sub(r"<[^>]+>|\s+", " ", item) for item in re.findall("<tr>.*?</tr>", page)]
     soundness = next(item for item in rows if "soundness" in item)

@@ -16,9 +16,9 @@ from mcp.types import CallToolResult, TextContent
 from cluster.mcp.waiting import ServerState
 from index import CorpusVersionCache, build_corpus
 from tests.contract.api.commands import PROGRAM, Program
-from tests.contract.api.mcp_clients import call_tool, entered_in_task, mcp_client, mcp_over_http
-from tests.contract.api.reward_jobs import REWARD_ITEM, finish_rewards, reward_outcome, store_outcomes
-from tests.contract.api.service import ACME, OTHER, TEXT, Service, served
+from tests.contract.api.mcp_clients import call_tool, connect_mcp_client, enter_in_task, run_mcp_server
+from tests.contract.api.reward_jobs import REWARD_ITEM, build_reward_outcome, finish_rewards, store_outcomes
+from tests.contract.api.service import ACME, OTHER, TEXT, Service, serve
 from tests.corpus_papers import RECORDS, write_jsonl
 from workers.embedding.hashing_embedder import HashingEmbedder
 
@@ -38,35 +38,35 @@ _TOOLS = {
 @pytest.fixture
 async def url(service: Service) -> AsyncIterator[str]:
     """URL of the service."""
-    async with served(service.app) as url:
+    async with serve(service.app) as url:
         yield url
 
 
 @pytest.fixture
-async def at(url: str) -> AsyncIterator[str]:
+async def mcp_address(url: str) -> AsyncIterator[str]:
     """The address of the MCP server over HTTP."""
-    async with entered_in_task(mcp_over_http(url)) as at:
+    async with enter_in_task(run_mcp_server(url)) as at:
         yield at
 
 
 @pytest.fixture
-async def agent(at: str, service: Service) -> AsyncIterator[Client]:
-    async with entered_in_task(mcp_client(at, await service.key())) as client:
+async def agent(mcp_address: str, service: Service) -> AsyncIterator[Client]:
+    async with enter_in_task(connect_mcp_client(mcp_address, await service.create_key())) as client:
         yield client
 
 
-async def refusal(client: Client, tool: str, **arguments: Any) -> str:
+async def get_refusal(client: Client, tool: str, **arguments: Any) -> str:
     result = await client.call_tool(tool, arguments)
     assert result.is_error
-    return said(result)
+    return get_text(result)
 
 
-def said(result: CallToolResult) -> str:
+def get_text(result: CallToolResult) -> str:
     return "\n".join(part.text for part in result.content if isinstance(part, TextContent))
 
 
 async def test_stdio_server_evaluates_an_idea_with_the_operator_key(url: str, service: Service, tmp_path: Path) -> None:
-    key = await service.key()
+    key = await service.create_key()
     settings = {"ASSAYER_HOME": str(tmp_path), "ASSAYER_API_URL": url, "ASSAYER_API_KEY": key}
     async with Client(StdioServerParameters(command=str(PROGRAM), args=["mcp"], env=settings)) as client:
         listed = await client.list_tools()
@@ -115,8 +115,8 @@ async def test_report_is_paged_and_invalid_cursors_are_rejected(agent: Client, s
                 break
         assert len("".join(pieces)) == page["characters"]
     assert json.loads("".join(pieces))["evaluation_id"]
-    assert "not a cursor of a markdown report" in await refusal(agent, "fetch_report", id=job, cursor="json-3")
-    assert "past the end" in await refusal(agent, "fetch_report", id=job, cursor="markdown-999999999")
+    assert "not a cursor of a markdown report" in await get_refusal(agent, "fetch_report", id=job, cursor="json-3")
+    assert "past the end" in await get_refusal(agent, "fetch_report", id=job, cursor="markdown-999999999")
 
 
 async def test_papers_and_references_are_found(service: Service, tmp_path: Path) -> None:
@@ -125,9 +125,9 @@ async def test_papers_and_references_are_found(service: Service, tmp_path: Path)
     async with AsyncExitStack() as stack:
         corpora = CorpusVersionCache(tmp_path / "corpus", HashingEmbedder())
         stack.push_async_callback(corpora.aclose)
-        url = await stack.enter_async_context(served(service.with_services(corpora=corpora).app))
-        at = await stack.enter_async_context(mcp_over_http(url))
-        agent = await stack.enter_async_context(mcp_client(at, await service.key("read")))
+        url = await stack.enter_async_context(serve(service.with_services(corpora=corpora).app))
+        at = await stack.enter_async_context(run_mcp_server(url))
+        agent = await stack.enter_async_context(connect_mcp_client(at, await service.create_key("read")))
         found = await call_tool(agent, "search_papers", query="bumblebees in meadows after late mowing", limit=3)
         suggested = await call_tool(agent, "suggest_references", idea=TEXT, limit=3)
     assert len(suggested["papers"]) == 3
@@ -139,8 +139,8 @@ async def test_papers_and_references_are_found(service: Service, tmp_path: Path)
 async def test_reward_is_absent_when_the_judge_fails(agent: Client, service: Service) -> None:
     items = [REWARD_ITEM, {**REWARD_ITEM, "idea": "We train longer."}]
     queued = await call_tool(agent, "reward", items=items, wait_seconds=0)
-    lease = await service.lease()
-    outcomes = reward_outcome(0, 1), reward_outcome(1, None)
+    lease = await service.lease_next()
+    outcomes = build_reward_outcome(0, 1), build_reward_outcome(1, None)
     await store_outcomes(service, lease, *outcomes)
     await finish_rewards(service, lease, outcomes)
     ended = await call_tool(agent, "reward_status", id=queued["id"])
@@ -167,16 +167,16 @@ async def test_reward_is_absent_when_the_judge_fails(agent: Client, service: Ser
 async def test_invalid_tool_input_returns_an_explained_error(
     agent: Client, tool: str, arguments: dict[str, Any], words: str
 ) -> None:
-    assert words in await refusal(agent, tool, **arguments)
+    assert words in await get_refusal(agent, tool, **arguments)
 
 
-async def test_rejected_key_opens_no_session(at: str) -> None:
+async def test_rejected_key_opens_no_session(mcp_address: str) -> None:
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
     body = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}
     headers = {"Accept": "application/json, text/event-stream"}
     async with httpx2.AsyncClient(headers=headers) as http:
         for key in (f"ak_0000000000000000_{'x' * 43}", "anything"):
-            answer = await http.post(at, json=body, headers={"Authorization": f"Bearer {key}"})
+            answer = await http.post(mcp_address, json=body, headers={"Authorization": f"Bearer {key}"})
             assert (answer.status_code, "mcp-session-id" in answer.headers) == (401, False)
             assert "API key" in answer.json()["title"]
 
@@ -196,8 +196,8 @@ async def test_cancelled_tool_call_cancels_its_job_unless_the_server_is_stopping
     async def hear(progress: float, total: float | None, message: str | None) -> None:
         begun.set()
 
-    key = await service.key()
-    async with mcp_over_http(url, server) as at, mcp_client(at, key) as client:
+    key = await service.create_key()
+    async with run_mcp_server(url, server) as at, connect_mcp_client(at, key) as client:
         arguments = {"idea": TEXT, "wait_seconds": 60, "request_key": "once"}
         call = asyncio.create_task(client.call_tool("evaluate", arguments, progress_callback=hear))
         async with asyncio.timeout(60):
@@ -210,22 +210,22 @@ async def test_cancelled_tool_call_cancels_its_job_unless_the_server_is_stopping
     assert found["state"] == state
 
 
-async def test_http_without_key_or_with_foreign_host_or_origin_is_refused(at: str, service: Service) -> None:
-    key = {"Authorization": f"Bearer {await service.key()}"}
+async def test_http_without_key_or_with_foreign_host_or_origin_is_refused(mcp_address: str, service: Service) -> None:
+    key = {"Authorization": f"Bearer {await service.create_key()}"}
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
     async with httpx2.AsyncClient(headers={"Accept": "application/json, text/event-stream"}) as http:
-        bare = await http.post(at, json=body)
-        host = await http.post(at, json=body, headers={**key, "Host": "evil.example"})
-        origin = await http.post(at, json=body, headers={**key, "Origin": "https://evil.example"})
+        bare = await http.post(mcp_address, json=body)
+        host = await http.post(mcp_address, json=body, headers={**key, "Host": "evil.example"})
+        origin = await http.post(mcp_address, json=body, headers={**key, "Origin": "https://evil.example"})
     assert bare.status_code == 401
     assert "Authorization: Bearer" in bare.json()["detail"]
     assert (host.status_code, origin.status_code) == (421, 403)
 
 
-async def test_a_session_serves_only_the_key_that_opened_it(at: str, service: Service) -> None:
+async def test_a_session_serves_only_the_key_that_opened_it(mcp_address: str, service: Service) -> None:
     first, second = [
         {
-            "Authorization": f"Bearer {await service.key(tenant=tenant)}",
+            "Authorization": f"Bearer {await service.create_key(tenant=tenant)}",
             "Accept": "application/json, text/event-stream",
         }
         for tenant in (ACME, OTHER)
@@ -233,27 +233,27 @@ async def test_a_session_serves_only_the_key_that_opened_it(at: str, service: Se
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
     async with httpx2.AsyncClient() as http:
         opened = await http.post(
-            at, json={"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}, headers=first
+            mcp_address, json={"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}, headers=first
         )
         session = {"Mcp-Session-Id": opened.headers["mcp-session-id"]}
         foreign = await http.post(
-            at, json={"jsonrpc": "2.0", "id": 2, "method": "tools/list"}, headers={**second, **session}
+            mcp_address, json={"jsonrpc": "2.0", "id": 2, "method": "tools/list"}, headers={**second, **session}
         )
     assert foreign.status_code == 404
 
 
-async def test_legacy_client_is_served(at: str, service: Service) -> None:
-    async with mcp_client(at, await service.key(), mode="legacy") as client:
+async def test_legacy_client_is_served(mcp_address: str, service: Service) -> None:
+    async with connect_mcp_client(mcp_address, await service.create_key(), mode="legacy") as client:
         assert (await call_tool(client, "evaluate", idea=TEXT, wait_seconds=0))["state"] == "queued"
 
 
 async def test_key_secret_appears_in_neither_logs_nor_answers(
-    at: str, service: Service, caplog: pytest.LogCaptureFixture
+    mcp_address: str, service: Service, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("DEBUG")
-    key = await service.key("read")
-    async with mcp_client(at, key) as client:
-        refused = await refusal(client, "evaluate", idea=TEXT)
+    key = await service.create_key("read")
+    async with connect_mcp_client(mcp_address, key) as client:
+        refused = await get_refusal(client, "evaluate", idea=TEXT)
     secret = key.split("_", 2)[2]
     assert secret not in refused
     assert not [line for line in caplog.messages if secret in line and not re.search("httpcore|hpack", line)]
@@ -263,7 +263,7 @@ async def test_http_command_serves_until_terminated(program: Program) -> None:
     process = await program.start("mcp", "--http", "127.0.0.1:0", PYTHONUNBUFFERED="1")
     assert process.stdout is not None
     told = (await process.stdout.readline()).decode()
-    async with mcp_client(told.split()[-1], program.key) as client:
+    async with connect_mcp_client(told.split()[-1], program.key) as client:
         assert (await call_tool(client, "evaluate", idea=TEXT, wait_seconds=0))["state"] == "queued"
     process.terminate()
     await process.communicate()

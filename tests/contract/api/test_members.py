@@ -10,9 +10,9 @@ import pytest
 from orchestrator.access.audit_chain import ActBy, Actor
 from orchestrator.reviewing.models import ReviewRefused
 from tests.contract.api.commands import Program
-from tests.contract.api.people import Person, person
+from tests.contract.api.people import Person, add_person
 from tests.contract.api.problems import check_problem
-from tests.contract.api.service import ACME, BODY, Service, served
+from tests.contract.api.service import ACME, BODY, Service, serve
 
 
 async def test_member_has_the_rights_of_their_role_until_removed(service: Service, owner: Person, ada: Person) -> None:
@@ -33,7 +33,7 @@ async def test_a_new_key_takes_the_place_of_the_old(service: Service, owner: Per
     made = await owner.post(f"/v1/members/{ada.member.id}/key")
     assert made.headers["cache-control"] == "no-store"
     check_problem(await ada.get("/v1/assignments"), 401, "unauthenticated")
-    async with service.client(made.json()["secret"]) as renewed:
+    async with service.open_client(made.json()["secret"]) as renewed:
         assert (await renewed.get("/v1/assignments")).status_code == 200
     given = (await service.services.audit_log.list_entries(ACME))[-1]
     assert (given.action, given.subject, given.actor) == ("key given", ada.member.id, owner.member.id)
@@ -45,7 +45,7 @@ async def test_concurrent_key_requests_leave_a_single_working_key(service: Servi
     made = await asyncio.gather(*(owner.post(at) for _ in range(6)))
     works = []
     for item in made:
-        async with service.client(item.json()["secret"]) as reviewer:
+        async with service.open_client(item.json()["secret"]) as reviewer:
             works.append((await reviewer.get("/v1/assignments")).status_code)
     assert sorted(works) == [200, 401, 401, 401, 401, 401]
 
@@ -61,7 +61,7 @@ async def test_concurrent_changes_of_a_member_are_all_kept(service: Service, own
 
 
 async def test_member_demoted_during_the_request_cannot_change_members(service: Service) -> None:
-    owner, otto = await person(service, "owner", "Olga Owner"), await person(service, "officer", "Otto Officer")
+    owner, otto = await add_person(service, "owner", "Olga Owner"), await add_person(service, "officer", "Otto Officer")
     members = service.services.members
     asked = ActBy(Actor(otto.member.id, "Otto", "officer"), service.services.clock.now())
     await owner.patch(f"/v1/members/{otto.member.id}", json={"role": "auditor"})
@@ -87,7 +87,7 @@ async def test_officers_cannot_create_owners_or_keys_for_others(owner: Person, o
 
 
 async def test_concurrent_changes_cannot_remove_the_last_owner(service: Service) -> None:
-    olga, oona = await person(service, "owner", "Olga Owner"), await person(service, "owner", "Oona Owner")
+    olga, oona = await add_person(service, "owner", "Olga Owner"), await add_person(service, "owner", "Oona Owner")
     answers = await asyncio.gather(
         olga.patch(f"/v1/members/{olga.member.id}", json={"role": "auditor"}),
         oona.delete(f"/v1/members/{oona.member.id}"),
@@ -100,7 +100,7 @@ async def test_concurrent_changes_cannot_remove_the_last_owner(service: Service)
 
 
 async def test_an_invitation_sent_again_makes_no_second_member(service: Service) -> None:
-    async with service.caller("manage") as robot:
+    async with service.open_caller("manage") as robot:
         body = {"name": "Ada", "email": "ada@example.org", "role": "reviewer"}
         first, second = [await robot.post("/v1/members", json=body) for _ in range(2)]
         other = await robot.post("/v1/members", json=body | {"email": "ADA@example.org"})
@@ -109,16 +109,16 @@ async def test_an_invitation_sent_again_makes_no_second_member(service: Service)
 
 
 async def test_members_command_invites_changes_lists_and_removes(service: Service, tmp_path: Path) -> None:
-    async with served(service.app) as url:
-        program = Program(url, await service.key("read", "manage"), tmp_path)
+    async with serve(service.app) as url:
+        program = Program(url, await service.create_key("read", "manage"), tmp_path)
         invited = await program.run("admin", "members", "invite", "Ada Byron", "ada@example.org", "--key")
         assert invited.code == 0, invited.err
-        async with service.client(invited.out.strip()) as reviewer:
+        async with service.open_client(invited.out.strip()) as reviewer:
             assert (await reviewer.get("/v1/assignments")).status_code == 200
         changed = await program.run("admin", "members", "change", "ADA@example.org", "--role", "auditor", "--json")
         assert json.loads(changed.out)["role"] == "auditor"
         key = json.loads((await program.run("admin", "members", "key", "ada@example.org", "--json")).out)["secret"]
-        async with service.client(key) as reader:
+        async with service.open_client(key) as reader:
             assert (await reader.get("/v1/audit-log")).status_code == 200
         listed = await program.run("admin", "members", "list", COLUMNS="200")
         assert re.search(r"mb_\w+ +Ada Byron +ada@example\.org +auditor +can sign in", listed.out)

@@ -3,36 +3,36 @@
 import httpx2
 import pytest
 
-from tests.contract.api.console_forms import signed_in, submit_form
-from tests.contract.api.people import Person, person
+from tests.contract.api.console_forms import open_session, submit_form
+from tests.contract.api.people import Person, add_person
 from tests.contract.api.service import Service
 
 HERE = "/console/members"
 GRACE = {"name": "Grace Hopper", "email": "grace@example.org", "affiliation": "Yale University", "role": "reviewer"}
 
 
-async def sent(browser: httpx2.AsyncClient, path: str, page: str = HERE, **fields: str) -> httpx2.Response:
+async def submit_page_form(browser: httpx2.AsyncClient, path: str, page: str = HERE, **fields: str) -> httpx2.Response:
     return await submit_form(browser, page, path, **fields)
 
 
 async def test_member_is_invited_changed_issued_a_key_and_removed(service: Service, owner: Person) -> None:
-    async with signed_in(service, owner.key) as browser:
-        made = await sent(browser, HERE, **GRACE)
+    async with open_session(service, owner.key) as browser:
+        made = await submit_page_form(browser, HERE, **GRACE)
         assert made.status_code == 303, made.text
         id = made.headers["location"].partition("#")[2]
         listed = (await browser.get(HERE)).text
         assert "Grace Hopper" in listed
         assert "not yet" in listed
-        changed = await sent(browser, f"{HERE}/{id}", **GRACE | {"role": "auditor"})
+        changed = await submit_page_form(browser, f"{HERE}/{id}", **GRACE | {"role": "auditor"})
         assert changed.status_code == 303, changed.text
-        shown = await sent(browser, f"{HERE}/{id}/key")
+        shown = await submit_page_form(browser, f"{HERE}/{id}/key")
         assert shown.headers["cache-control"] == "no-store"
         secret = shown.text.partition('id="secret">')[2].partition("<")[0]
-        async with signed_in(service, secret) as grace:
+        async with open_session(service, secret) as grace:
             assert "Grace Hopper, auditor" in (await grace.get(HERE)).text
             assert "Their keys and sessions stop working immediately" not in (await grace.get(HERE)).text
             assert "sessions stop working immediately" in (await browser.get(f"{HERE}/{id}/remove")).text
-            assert (await sent(browser, f"{HERE}/{id}/remove")).status_code == 303
+            assert (await submit_page_form(browser, f"{HERE}/{id}/remove")).status_code == 303
             assert (await grace.get(HERE)).status_code == 303
         assert "removed 20" in (await browser.get(HERE)).text
         assert (await browser.get(f"{HERE}/{id}")).status_code == 409
@@ -53,8 +53,8 @@ async def test_member_is_invited_changed_issued_a_key_and_removed(service: Servi
 async def test_invalid_member_form_is_explained_and_input_is_kept(
     service: Service, officer: Person, field: str, value: str, words: str
 ) -> None:
-    async with signed_in(service, officer.key) as browser:
-        refused = await sent(browser, HERE, **GRACE | {field: value})
+    async with open_session(service, officer.key) as browser:
+        refused = await submit_page_form(browser, HERE, **GRACE | {field: value})
         assert refused.status_code in (403, 409, 422)
         assert words in refused.text
         assert 'value="Yale University"' in refused.text
@@ -62,47 +62,48 @@ async def test_invalid_member_form_is_explained_and_input_is_kept(
 
 
 async def test_officer_can_edit_a_member_but_not_the_members_email_address(service: Service) -> None:
-    officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
+    officer, ada = await add_person(service, "officer", "Otto Officer"), await add_person(service, "reviewer")
     page = f"{HERE}/{ada.member.id}"
-    async with signed_in(service, officer.key) as browser:
+    async with open_session(service, officer.key) as browser:
         assert "Only an owner can change the address" in (await browser.get(page)).text
-        refused = await sent(browser, page, **GRACE)
+        refused = await submit_page_form(browser, page, **GRACE)
         assert refused.status_code == 403
         assert "Only an owner may change the address" in refused.text
-        assert (await sent(browser, page, **GRACE | {"email": ada.member.email})).status_code == 303
+        assert (await submit_page_form(browser, page, **GRACE | {"email": ada.member.email})).status_code == 303
     changed = await service.services.members.get(ada.member.tenant, ada.member.id)
     assert changed is not None
     assert (changed.name, changed.email) == ("Grace Hopper", ada.member.email)
 
 
 async def test_officers_cannot_change_owners_and_auditors_only_view(service: Service) -> None:
-    owner, officer = await person(service, "owner", "Olga Owner"), await person(service, "officer", "Otto Officer")
+    owner = await add_person(service, "owner", "Olga Owner")
+    officer = await add_person(service, "officer", "Otto Officer")
     changes = (f"{HERE}/{owner.member.id}", f"{HERE}/{owner.member.id}/remove")
-    async with signed_in(service, officer.key) as browser:
+    async with open_session(service, officer.key) as browser:
         listed = (await browser.get(HERE)).text
         assert changes[0] not in listed
         assert "<option>owner" not in listed
         for path in changes:
             assert (await browser.get(path)).status_code == 403
-            assert (await sent(browser, path, **GRACE)).status_code == 403
-        assert (await sent(browser, f"{changes[0]}/key")).status_code == 403
-    async with signed_in(service, owner.key) as browser:
+            assert (await submit_page_form(browser, path, **GRACE)).status_code == 403
+        assert (await submit_page_form(browser, f"{changes[0]}/key")).status_code == 403
+    async with open_session(service, owner.key) as browser:
         assert "<option>owner" in (await browser.get(HERE)).text
         assert "Create a key" in (await browser.get(changes[0])).text
-    async with signed_in(service, (await person(service, "auditor", "Eva Auditor")).key) as browser:
+    async with open_session(service, (await add_person(service, "auditor", "Eva Auditor")).key) as browser:
         listed = (await browser.get(HERE)).text
         assert "Olga Owner" in listed
         assert "Invite a person" not in listed
 
 
 async def test_officer_changes_no_roles_not_even_their_own(service: Service) -> None:
-    officer, reviewer = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
-    async with signed_in(service, officer.key) as browser:
+    officer, reviewer = await add_person(service, "officer", "Otto Officer"), await add_person(service, "reviewer")
+    async with open_session(service, officer.key) as browser:
         for who in (officer, reviewer):
             form = {"name": who.member.name, "email": who.member.email, "affiliation": "", "role": "auditor"}
-            refused = await sent(browser, f"{HERE}/{who.member.id}", **form)
+            refused = await submit_page_form(browser, f"{HERE}/{who.member.id}", **form)
             assert "Create a key" not in (await browser.get(f"{HERE}/{who.member.id}")).text
             assert refused.status_code == 403
             assert "Only an owner can change" in refused.text
             form["role"] = who.member.role
-            assert (await sent(browser, f"{HERE}/{who.member.id}", **form)).status_code == 303
+            assert (await submit_page_form(browser, f"{HERE}/{who.member.id}", **form)).status_code == 303

@@ -15,13 +15,13 @@ from tests.contract.api.service import ACME, BODY, TEXT, Service
 
 async def test_health_check_succeeds_despite_failed_dependencies(service: Service) -> None:
     service.checks.append(Check(name="database", ok=False, detail="it is out of reach"))
-    async with service.client() as client:
+    async with service.open_client() as client:
         assert (await client.get("/healthz")).json() == {"status": "alive", "checks": []}
 
 
 async def test_readiness_names_the_failed_check(service: Service) -> None:
     at_once = service.with_services(settings=service.services.settings.model_copy(update={"ready_seconds": 0.0}))
-    async with at_once.client() as client:
+    async with at_once.open_client() as client:
         assert (await client.get("/readyz")).json()["status"] == "ready"
         service.checks.append(Check(name="corpus", ok=False, detail="There is none at http://10.0.0.5:80/."))
         answer = await client.get("/readyz")
@@ -42,14 +42,14 @@ async def test_concurrent_readiness_requests_share_a_single_check(service: Servi
         return service.checks
 
     many = service.with_services(ready=look)
-    async with many.client() as client:
+    async with many.open_client() as client:
         answers = await asyncio.gather(*(client.get("/readyz") for _ in range(100)))
     assert {answer.status_code for answer in answers} == {200}
     assert looks == 1
 
 
 async def test_metrics_report_jobs_costs_and_http_requests(service: Service) -> None:
-    async with service.caller() as client, service.caller("admin") as admin:
+    async with service.open_caller() as client, service.open_caller("admin") as admin:
         await client.post("/v1/evaluations", json=BODY)
         await service.finish()
         for _ in range(2):
@@ -70,7 +70,7 @@ async def test_metrics_report_jobs_costs_and_http_requests(service: Service) -> 
 
 async def test_metrics_can_be_served_without_authentication(service: Service) -> None:
     opened = service.with_services(settings=service.services.settings.model_copy(update={"open_metrics": True}))
-    async with opened.client() as client:
+    async with opened.open_client() as client:
         assert (await client.get("/metrics")).status_code == 200
 
 
@@ -80,7 +80,7 @@ async def test_metrics_without_a_database_still_report_process_counters(service:
             raise StorageError("It is out of reach.")
 
     without = service.with_services(metrics=Gone(service.database))
-    async with without.caller("admin") as admin:
+    async with without.open_caller("admin") as admin:
         await admin.get("/healthz")
         told = (await admin.get("/metrics")).text
     assert "\nassayer_database_up 0.0\n" in told
@@ -91,9 +91,9 @@ async def test_metrics_without_a_database_still_report_process_counters(service:
 async def test_access_log_names_request_tenant_and_job_but_no_idea_text(
     service: Service, caplog: pytest.LogCaptureFixture
 ) -> None:
-    key = await service.key()
+    key = await service.create_key()
     with caplog.at_level(logging.INFO, "assayer.access"):
-        async with service.client(key) as client:
+        async with service.open_client(key) as client:
             job = (await client.post("/v1/evaluations", json=BODY, headers={"X-Request-Id": "r-1"})).json()["id"]
             await client.get(f"/v1/evaluations/{job}", headers={"X-Request-Id": "not sane {}"})
     lines = [vars(record)["told"] for record in caplog.records if record.name == "assayer.access"]

@@ -5,9 +5,9 @@ import datetime as dt
 import pytest
 
 from orchestrator.jobs.models import TenantPlan
-from tests.contract.api.browsing import EACH_LOOK, Look, at_the_console, look_over
-from tests.contract.api.console_forms import signed_in
-from tests.contract.api.people import Person, person
+from tests.contract.api.browsing import EACH_LOOK, Look, look_over, open_console
+from tests.contract.api.console_forms import open_session
+from tests.contract.api.people import Person, add_person
 from tests.contract.api.reported_evaluations import finish_with_report
 from tests.contract.api.service import ACME, OTHER, Service
 from tests.contract.office_files import word
@@ -23,7 +23,7 @@ async def _call(service: Service, officer: Person, *, blind: bool, name: str = "
     made = await officer.post(f"/v1/batches?name=Spring&blind={blind}", files=[("file", (name, data))])
     assert made.status_code == 202, made.text
     batch = made.json()["id"]
-    await finish_with_report(service, await service.lease(), report())
+    await finish_with_report(service, await service.lease_next(), report())
     await officer.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
     return str((await officer.get(f"/v1/batches/{batch}/evaluations")).json()["items"][0]["id"])
 
@@ -33,7 +33,7 @@ async def test_reviewer_reads_the_original_beside_the_form(
     service: Service, officer: Person, ada: Person, look: Look
 ) -> None:
     first = await _call(service, officer, blind=False)
-    async with at_the_console(service, ada.key, look) as (page, url):
+    async with open_console(service, ada.key, look) as (page, url):
         await page.goto(f"{url}/console/review/{first}")
         await page.get_by_alt_text("Page 1 of 4").wait_for()
         width = await page.get_by_alt_text("Page 1 of 4").evaluate("one => one.naturalWidth")
@@ -52,12 +52,12 @@ async def test_officer_opens_the_original_of_a_masked_proposal_and_reviewers_can
     service: Service, officer: Person, ada: Person
 ) -> None:
     first = await _call(service, officer, blind=True)
-    async with at_the_console(service, officer.key, Look(1280, "light")) as (page, url):
+    async with open_console(service, officer.key, Look(1280, "light")) as (page, url):
         await page.goto(f"{url}/console/proposals/{first}")
         assert await page.get_by_alt_text("Page 1 of 4").count() == 0, "pages are rendered only when asked for"
         await page.get_by_text("Submitted document", exact=True).click()
         await page.get_by_alt_text("Page 1 of 4").wait_for()
-    async with signed_in(service, ada.key) as browser:
+    async with open_session(service, ada.key) as browser:
         assert "Submitted document" not in (await browser.get(f"/console/review/{first}")).text
         for path in ("", "/pages"):
             refused = await browser.get(f"/console/review/{first}/original{path}")
@@ -77,7 +77,7 @@ async def test_download_is_never_interpreted_by_a_browser(
     service: Service, officer: Person, name: str, data: bytes, media_type: str, saved: str
 ) -> None:
     first = await _call(service, officer, blind=False, name=name, data=data)
-    async with signed_in(service, officer.key) as browser:
+    async with open_session(service, officer.key) as browser:
         answer = await browser.get(f"/console/proposals/{first}/original")
         assert answer.content == data
         shown = await browser.get(f"/console/proposals/{first}/original/pages?first=1")
@@ -92,13 +92,13 @@ async def test_download_is_never_interpreted_by_a_browser(
 
 async def test_original_is_refused_to_strangers_and_other_reviewers(service: Service, officer: Person) -> None:
     first = await _call(service, officer, blind=False)
-    carl = await person(service, "reviewer", "Carl Cox")
-    async with signed_in(service, carl.key) as browser:
+    carl = await add_person(service, "reviewer", "Carl Cox")
+    async with open_session(service, carl.key) as browser:
         assert (await browser.get(f"/console/review/{first}/original")).status_code == 404
-    async with signed_in(service, (await person(service, "owner", "Olga Owner", tenant=OTHER)).key) as browser:
+    async with open_session(service, (await add_person(service, "owner", "Olga Owner", tenant=OTHER)).key) as browser:
         for path in ("original", "original/pages"):
             assert (await browser.get(f"/console/proposals/{first}/{path}")).status_code == 404
-    async with service.client(url=None) as browser:
+    async with service.open_client(url=None) as browser:
         assert (await browser.get(f"/console/proposals/{first}/original")).status_code == 303
 
 
@@ -114,6 +114,6 @@ async def test_original_is_deleted_with_its_evaluation(
         past = dt.datetime.now(dt.UTC) - dt.timedelta(days=8)
         await service.database.execute("UPDATE jobs SET created_at = $1, finished_at = $1", past)
         assert await service.services.jobs.purge(dt.datetime.now(dt.UTC)) == 1
-    async with signed_in(service, officer.key) as browser:
+    async with open_session(service, officer.key) as browser:
         assert (await browser.get(f"/console/proposals/{first}/original")).status_code in (404, 410)
     assert await service.database.fetch("SELECT FROM jobs WHERE document IS NOT NULL") == []

@@ -10,9 +10,9 @@ import pytest
 from fastapi.routing import APIRoute
 
 from orchestrator.access.roles import PERMISSIONS, Act, PersonRole
-from tests.contract.api.console_forms import csrf_token, signed_in
-from tests.contract.api.people import Person, call_of, person
-from tests.contract.api.routes import console_routes
+from tests.contract.api.console_forms import fetch_csrf_token, open_session
+from tests.contract.api.people import Person, add_person, call_of
+from tests.contract.api.routes import iterate_console_routes
 from tests.contract.api.service import ACME, OTHER, Service
 
 ROLES: tuple[PersonRole, ...] = ("owner", "officer", "reviewer", "auditor")
@@ -80,15 +80,15 @@ class _Things(NamedTuple):
     evaluation: str
     member: str
 
-    def named_in(self, text: str) -> str:
+    def fill_in_names(self, text: str) -> str:
         for name, id in (("CALL", self.call), ("EVALUATION", self.evaluation), ("MEMBER", self.member)):
             text = text.replace(name, id)
         return text
 
-    def form(self, route: str) -> dict[str, str]:
-        return {self.named_in(name): self.named_in(value) for name, value in _FORMS.get(route, {}).items()}
+    def build_form(self, route: str) -> dict[str, str]:
+        return {self.fill_in_names(name): self.fill_in_names(value) for name, value in _FORMS.get(route, {}).items()}
 
-    def path(self, route: str) -> str:
+    def build_path(self, route: str) -> str:
         of = {
             "bids": self.call,
             "calls": self.call,
@@ -104,18 +104,18 @@ class _Things(NamedTuple):
 _NOWHERE = _Things("bt_none", "ev_none", "mb_none")
 
 
-async def _things(service: Service, owner: Person, *, theirs: bool) -> _Things:
+async def _create_things(service: Service, owner: Person, *, theirs: bool) -> _Things:
     tenant = OTHER if theirs else ACME
     call, (evaluation, _) = await call_of(service, "# One", "# Two", tenant=tenant)
-    reviewer = await person(service, "reviewer", "Grace Hopper", tenant=tenant)
+    reviewer = await add_person(service, "reviewer", "Grace Hopper", tenant=tenant)
     await owner.post(f"/v1/batches/{call}/assignments", json={"per_proposal": 1, "reviewers": [reviewer.member.id]})
     opened = await owner.put(f"/v1/batches/{call}/bidding", json={"open": True})
     assert opened.status_code == 200, opened.text
     return _Things(call, evaluation, str(reviewer.member.id))
 
 
-def _pages(service: Service) -> Iterator[tuple[APIRoute, str, Act | None]]:
-    for route, act in console_routes(service):
+def _iterate_pages(service: Service) -> Iterator[tuple[APIRoute, str, Act | None]]:
+    for route, act in iterate_console_routes(service):
         if route.path not in _OPEN and not route.path.startswith(("/console/sign-", "/console/callback")):
             for method in sorted((route.methods or set()) - {"HEAD"}):
                 yield route, method, act
@@ -123,13 +123,16 @@ def _pages(service: Service) -> Iterator[tuple[APIRoute, str, Act | None]]:
 
 @pytest.mark.parametrize("role", ROLES)
 async def test_pages_are_refused_by_role_and_hide_other_tenants(service: Service, role: PersonRole) -> None:
-    of_acme, of_other = [await person(service, "owner", "Olga Owner", tenant=item) for item in (ACME, OTHER)]
-    own, foreign = await _things(service, of_acme, theirs=False), await _things(service, of_other, theirs=True)
-    who, tried = await person(service, role, "Somebody Else"), set[str]()
-    before = await _everything(service)
-    async with signed_in(service, who.key) as browser:
-        token = await csrf_token(browser, "/console/queue" if role == "reviewer" else "/console")
-        for route, method, act in _pages(service):
+    of_acme, of_other = [await add_person(service, "owner", "Olga Owner", tenant=item) for item in (ACME, OTHER)]
+    own, foreign = (
+        await _create_things(service, of_acme, theirs=False),
+        await _create_things(service, of_other, theirs=True),
+    )
+    who, tried = await add_person(service, role, "Somebody Else"), set[str]()
+    before = await _fetch_everything(service)
+    async with open_session(service, who.key) as browser:
+        token = await fetch_csrf_token(browser, "/console/queue" if role == "reviewer" else "/console")
+        for route, method, act in _iterate_pages(service):
             assert act is not None, f"{route.path} is guarded by no act"
             tried.add(route.path)
             for things in (foreign, _NOWHERE):
@@ -137,8 +140,8 @@ async def test_pages_are_refused_by_role_and_hide_other_tenants(service: Service
                     assert route.path in _FORMS, f"{route.path} has no form to be tried with"
                 answer = await browser.request(
                     method,
-                    things.path(route.path),
-                    data={"csrf_token": token, **things.form(route.path)} if method == "POST" else None,
+                    things.build_path(route.path),
+                    data={"csrf_token": token, **things.build_form(route.path)} if method == "POST" else None,
                     headers={"Origin": "http://api"} if method == "POST" else {},
                     params={"comparisons_per_idea": "4"} if route.path.endswith("/rankings") else None,
                 )
@@ -152,13 +155,13 @@ async def test_pages_are_refused_by_role_and_hide_other_tenants(service: Service
             if role not in PERMISSIONS[act]:
                 refused = await browser.request(
                     method,
-                    own.path(route.path),
-                    data={"csrf_token": token, **own.form(route.path)} if method == "POST" else None,
+                    own.build_path(route.path),
+                    data={"csrf_token": token, **own.build_form(route.path)} if method == "POST" else None,
                     headers={"Origin": "http://api"} if method == "POST" else {},
                 )
                 assert refused.status_code == 403, (role, method, route.path)
     assert len(tried) > 30
-    after = await _everything(service)
+    after = await _fetch_everything(service)
     # Inviting names no id: who may invites one of their own, in their own tenant.
     new = [row for row in after if row not in before]
     assert [row[1] for row in new] == ([ACME] if role in PERMISSIONS["invite people"] else [])
@@ -167,33 +170,33 @@ async def test_pages_are_refused_by_role_and_hide_other_tenants(service: Service
 @pytest.mark.parametrize("role", ROLES)
 async def test_permitted_roles_can_open_each_page(service: Service, owner: Person, role: PersonRole) -> None:
     call, (evaluation, _) = await call_of(service, "# One", "# Two")
-    who = await person(service, role, "Somebody Else")
+    who = await add_person(service, role, "Somebody Else")
     if role == "reviewer":
         await owner.post(f"/v1/batches/{call}/assignments", json={"per_proposal": 1})
         await owner.put(f"/v1/batches/{call}/bidding", json={"open": True})
     await service.finish()
-    things = _Things(call, evaluation, str((await person(service, "reviewer", "Grace Hopper")).member.id))
-    async with signed_in(service, who.key) as browser:
-        for route, method, act in _pages(service):
+    things = _Things(call, evaluation, str((await add_person(service, "reviewer", "Grace Hopper")).member.id))
+    async with open_session(service, who.key) as browser:
+        for route, method, act in _iterate_pages(service):
             if method != "GET" or act is None or role not in PERMISSIONS[act]:
                 continue
             if any(part in route.path for part in ("{number}", "{ranking}", "/original")):
                 continue  # there are none
             params = {"id": [evaluation, evaluation]} if route.path == "/console/compare" else None
-            shown = await browser.get(things.path(route.path), params=params)
+            shown = await browser.get(things.build_path(route.path), params=params)
             expected = 422 if route.path == "/console/compare" else 200  # twice the same one is one
             assert shown.status_code == expected, (role, route.path, shown.text[:300])
 
 
 async def test_no_page_is_open_without_signing_in(service: Service) -> None:
-    async with service.client() as stranger:
-        for route, method, _ in _pages(service):
-            answer = await stranger.request(method, _NOWHERE.path(route.path), headers={"Origin": "http://api"})
+    async with service.open_client() as stranger:
+        for route, method, _ in _iterate_pages(service):
+            answer = await stranger.request(method, _NOWHERE.build_path(route.path), headers={"Origin": "http://api"})
             assert answer.status_code == 303, (method, route.path)
             assert answer.headers["location"].startswith("/console/sign-in")
 
 
-async def _everything(service: Service) -> list[tuple[object, ...]]:
+async def _fetch_everything(service: Service) -> list[tuple[object, ...]]:
     members = await service.database.fetch("SELECT id, tenant, name, role, removed_at FROM members ORDER BY id")
     jobs = await service.database.fetch("SELECT id, tenant, state FROM jobs ORDER BY id")
     given = await service.database.fetch("SELECT evaluation, member, assigned_at FROM assignments ORDER BY 1, 2")

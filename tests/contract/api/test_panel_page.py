@@ -8,26 +8,26 @@ import re
 
 from openpyxl import load_workbook
 
-from tests.contract.api.browsing import PHONE_AND_DESK, at_the_console, look_over
-from tests.contract.api.console_forms import signed_in
+from tests.contract.api.browsing import PHONE_AND_DESK, look_over, open_console
+from tests.contract.api.console_forms import open_session
 from tests.contract.api.people import Person
-from tests.contract.api.ranking_jobs import proposal_ids, ranked_call
+from tests.contract.api.ranking_jobs import create_ranked_call, list_proposal_ids
 from tests.contract.api.reviewed_calls import assign_reviewers, call_with_opinions, invite_reviewers
 from tests.contract.api.service import Service
 
 
 async def test_panel_shows_ranks_and_leads_from_proposal_to_proposal(service: Service, owner: Person) -> None:
-    batch, _ = await ranked_call(service)
+    batch, _ = await create_ranked_call(service)
     (grace,) = await invite_reviewers(service, "Grace Hopper")
     await assign_reviewers(owner, batch, per_proposal=1)
-    evaluations = await proposal_ids(owner, batch)
+    evaluations = await list_proposal_ids(owner, batch)
     for place, evaluation in enumerate(evaluations[:4]):
         given = await grace.post(f"/v1/evaluations/{evaluation}/opinions", json={"score": 5 - place})
         assert given.status_code == 200, given.text
     found = (await owner.get(f"/v1/batches/{batch}/results?format=jsonl")).text.splitlines()
     rank = next(line["rank"] for line in map(json.loads, found) if line["id"] == evaluations[0])
     look = PHONE_AND_DESK[1]
-    async with at_the_console(service, owner.key, look) as (page, url):
+    async with open_console(service, owner.key, look) as (page, url):
         await page.goto(f"{url}/console/calls/{batch}/panel?sort=mean")
         best = page.locator("tbody tr").first
         assert await best.locator("[data-label='Report score']").inner_text() == "–", "no score"
@@ -47,13 +47,13 @@ async def test_panel_shows_ranks_and_leads_from_proposal_to_proposal(service: Se
         await page.get_by_role("link", name="Back to the reviews").press("Enter")
         await page.get_by_role("heading", name=f"{len(titles)} proposals").wait_for()
         assert "sort=mean" in page.url
-    async with signed_in(service, grace.key) as reviewer:
+    async with open_session(service, grace.key) as reviewer:
         assert (await reviewer.get(f"/console/calls/{batch}/panel")).status_code == 403
 
 
 async def test_panel_shows_the_programs_scores_after_the_reviews(service: Service, owner: Person) -> None:
     batch, *_ = await call_with_opinions(service)
-    async with signed_in(service, owner.key) as browser:
+    async with open_session(service, owner.key) as browser:
         page = (await browser.get(f"/console/calls/{batch}/panel")).text
     shown = re.findall(r'data-label="Mean">([\d.]+)<|data-label="Report score">(\d+|–)<', page)
     assert [mean for mean, _ in shown[::2]] == ["1.0", "1.5", "2.0", "3.5", "3.5", "4.0", "5.0", "2.0"]
@@ -70,7 +70,7 @@ async def test_anonymous_reviews_say_what_was_written_and_not_by_whom(service: S
         given = await who.post(f"/v1/evaluations/{last_id}/opinions", json={"score": score, "note": note})
         assert given.status_code == 200, given.text
     path = f"/console/calls/{batch}/panel/anonymous-reviews"
-    async with at_the_console(service, owner.key, PHONE_AND_DESK[1]) as (page, url):
+    async with open_console(service, owner.key, PHONE_AND_DESK[1]) as (page, url):
         await page.goto(f"{url}/console/calls/{batch}")
         await page.get_by_text("Export …").press("Enter")
         async with page.expect_download() as loading:
@@ -86,12 +86,12 @@ async def test_anonymous_reviews_say_what_was_written_and_not_by_whom(service: S
     )
     for known in (*(str(text) for who in (grace, ben) for text in (who.member.id, who.member.email)), "Grace", "Blum"):
         assert known not in text
-    async with signed_in(service, owner.key) as browser:
+    async with open_session(service, owner.key) as browser:
         sheet = await browser.get(path, params={"format": "xlsx"})
     names, *cells = load_workbook(io.BytesIO(sheet.content))["Reviews"].iter_rows(values_only=True)
     assert list(names) == list(rows[0])
     assert cells[-2][list(names).index("Comments")] == first["Comments"].removeprefix("'")
-    async with signed_in(service, grace.key) as reviewer:
+    async with open_session(service, grace.key) as reviewer:
         assert (await reviewer.get(path)).status_code == 403
     entries = (await owner.get("/v1/audit-log")).json()["items"]
     assert [entry["content"]["what"] for entry in entries if entry["action"] == "exported"] == ["anonymous reviews"] * 2

@@ -6,17 +6,17 @@ from orchestrator.access.audit_chain import ActBy
 from orchestrator.jobs.models import BatchId, JobId
 from orchestrator.store.assigned_tables import AssignedReviewer, AssignedView, ReviewerLoad
 from orchestrator.store.panels import PanelCursor, PanelView
-from tests.contract.api.console_forms import signed_in
-from tests.contract.api.people import OPERATOR, Person, call_of, person
+from tests.contract.api.console_forms import open_session
+from tests.contract.api.people import OPERATOR, Person, add_person, call_of
 from tests.contract.api.service import ACME, OTHER, Service
 
 
-async def reviewed(service: Service, proposals: int = 6) -> tuple[Person, list[Person], BatchId, list[JobId]]:
+async def create_panel(service: Service, proposals: int = 6) -> tuple[Person, list[Person], BatchId, list[JobId]]:
     """Return an officer, three reviewers, a call and its evaluations in the order of the rows. Opinions: the first row
     has 1 and 5, with one missing; the second 4, 4 and an uncounted 1; the third 3 and an override of 2; the fourth
     none; the fifth has no reviewers, but an officer has set 5; the sixth has nothing."""
-    officer = await person(service, "officer", "Otto Officer")
-    people = [await person(service, "reviewer", name) for name in ("Ada Byron", "Bob Noyce", "Cleo Curie")]
+    officer = await add_person(service, "officer", "Otto Officer")
+    people = [await add_person(service, "reviewer", name) for name in ("Ada Byron", "Bob Noyce", "Cleo Curie")]
     batch, _ = await call_of(service, *(f"# Proposal {place}" for place in range(proposals)))
     ids = list(await service.services.reviewing.assignments.get_proposal_titles(ACME, BatchId(batch)))
     pairs = [(item, who.member.id) for item in ids[:2] for who in people]
@@ -27,7 +27,7 @@ async def reviewed(service: Service, proposals: int = 6) -> tuple[Person, list[P
     )
     for place, scores in enumerate([(1, 5), (4, 4, 1), (3,)]):
         for who, score in zip(people, scores, strict=False):
-            await given(service, who, ids[place], score)
+            await give_opinion(service, who, ids[place], score)
     declared = {"reviewer": str(people[2].member.id), "reason": "a former student"}
     assert (await officer.post(f"/v1/evaluations/{ids[1]}/conflicts", json=declared)).status_code == 200
     for place, score in ((2, 2), (4, 5)):
@@ -36,30 +36,30 @@ async def reviewed(service: Service, proposals: int = 6) -> tuple[Person, list[P
     return officer, people, BatchId(batch), ids
 
 
-async def given(service: Service, who: Person, evaluation: JobId, score: int) -> None:
+async def give_opinion(service: Service, who: Person, evaluation: JobId, score: int) -> None:
     answer = await who.post(f"/v1/evaluations/{evaluation}/opinions", json={"score": score})
     assert answer.status_code == 200, answer.text
 
 
 async def test_panel_is_sorted_and_filtered_by_the_database(service: Service) -> None:
-    _, _, batch, ids = await reviewed(service)
+    _, _, batch, ids = await create_panel(service)
     panels = service.services.reviewing.panels
 
-    async def shown(**view: object) -> list[int]:
+    async def list_shown_rows(**view: object) -> list[int]:
         page = await panels.get_page(ACME, batch, PanelView.model_validate(view))
         assert page.matching == len(page.rows)
         return [ids.index(proposal.evaluation) for proposal in page.rows]
 
-    assert await shown() == [0, 1, 2, 3, 4]
-    assert await shown(sort="spread") == [0, 1, 2, 3, 4]
-    assert await shown(sort="mean") == [1, 0, 2, 3, 4]
-    assert await shown(sort="score") == [4, 1, 0, 2, 3]
-    assert await shown(sort="missing") == [3, 0, 2, 1, 4]
-    assert await shown(only=("missing",)) == [0, 2, 3]
-    assert await shown(only=("apart",)) == [0]
-    assert await shown(only=("overridden",)) == [2, 4]
-    assert await shown(only=("excluded_opinions",)) == [1]
-    assert await shown(only=("missing", "overridden")) == [2]
+    assert await list_shown_rows() == [0, 1, 2, 3, 4]
+    assert await list_shown_rows(sort="spread") == [0, 1, 2, 3, 4]
+    assert await list_shown_rows(sort="mean") == [1, 0, 2, 3, 4]
+    assert await list_shown_rows(sort="score") == [4, 1, 0, 2, 3]
+    assert await list_shown_rows(sort="missing") == [3, 0, 2, 1, 4]
+    assert await list_shown_rows(only=("missing",)) == [0, 2, 3]
+    assert await list_shown_rows(only=("apart",)) == [0]
+    assert await list_shown_rows(only=("overridden",)) == [2, 4]
+    assert await list_shown_rows(only=("excluded_opinions",)) == [1]
+    assert await list_shown_rows(only=("missing", "overridden")) == [2]
     assert (await panels.get_page(OTHER, batch, PanelView())).rows == []
     rows = (await panels.get_page(ACME, batch, PanelView())).rows
     figures = [
@@ -75,7 +75,7 @@ async def test_panel_is_sorted_and_filtered_by_the_database(service: Service) ->
 
 
 async def test_panel_scores_include_only_counted_opinions(service: Service) -> None:
-    _, people, batch, ids = await reviewed(service)
+    _, people, batch, ids = await create_panel(service)
     scores = await service.services.reviewing.panels.get_scores(ACME, batch)
     assert (scores.assigned_opinions, scores.submitted_opinions, scores.revised_opinions, scores.excluded_opinions) == (
         10,
@@ -93,7 +93,7 @@ async def test_panel_scores_include_only_counted_opinions(service: Service) -> N
 
 
 async def test_panel_pages_together_equal_the_full_panel(service: Service) -> None:
-    officer, _, batch, _ = await reviewed(service)
+    officer, _, batch, _ = await create_panel(service)
     whole = (await officer.get(f"/v1/batches/{batch}/panel")).json()
     assert whole["next"] is None
     rows, after = list[object](), None
@@ -109,7 +109,7 @@ async def test_panel_pages_together_equal_the_full_panel(service: Service) -> No
 
 
 async def test_panel_page_continues_after_an_erased_proposal(service: Service) -> None:
-    _, _, batch, ids = await reviewed(service)
+    _, _, batch, ids = await create_panel(service)
     panels = service.services.reviewing.panels
     assert [
         proposal.evaluation
@@ -119,17 +119,17 @@ async def test_panel_page_continues_after_an_erased_proposal(service: Service) -
 
 
 async def test_assignments_are_sorted_and_filtered_by_the_database(service: Service) -> None:
-    _, people, batch, ids = await reviewed(service)
+    _, people, batch, ids = await create_panel(service)
     tables = service.services.reviewing.assigned_tables
 
-    async def shown(**view: object) -> Sequence[int]:
+    async def list_shown_rows(**view: object) -> Sequence[int]:
         page = await tables.get_page(ACME, batch, AssignedView.model_validate(view))
         return [ids.index(proposal.id) for proposal in page.rows]
 
-    assert await shown() == [0, 1, 2, 3, 4, 5]
-    assert await shown(sort="missing") == [3, 0, 2, 1, 4, 5]
-    assert await shown(only=("missing",)) == [0, 2, 3]
-    assert await shown(only=("unassigned",)) == [4, 5]
+    assert await list_shown_rows() == [0, 1, 2, 3, 4, 5]
+    assert await list_shown_rows(sort="missing") == [3, 0, 2, 1, 4, 5]
+    assert await list_shown_rows(only=("missing",)) == [0, 2, 3]
+    assert await list_shown_rows(only=("unassigned",)) == [4, 5]
     ada, bob, cleo = (who.member.id for who in people)
     assert await tables.get_reviewer_loads(ACME, batch) == {
         ada: ReviewerLoad(4, 1),
@@ -146,10 +146,10 @@ async def test_assignments_are_sorted_and_filtered_by_the_database(service: Serv
 
 
 async def test_page_links_keep_filter_and_sort_order(service: Service) -> None:
-    officer, people, batch, ids = await reviewed(service, proposals=60)
+    officer, people, batch, ids = await create_panel(service, proposals=60)
     now, pairs = service.services.clock.now(), [(item, people[0].member.id) for item in ids[4:]]
     await service.services.reviewing.assignments.assign(ACME, batch, dict.fromkeys(pairs, ""), ActBy(OPERATOR, now))
-    async with signed_in(service, officer.key) as browser:
+    async with open_session(service, officer.key) as browser:
         for page in ("panel", "assignments"):
             here = f"/console/calls/{batch}/{page}"
             first = (await browser.get(here, params={"sort": "missing", "only": "missing"})).text

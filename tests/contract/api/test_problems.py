@@ -12,7 +12,7 @@ from fastapi.routing import APIRoute
 from assayer.errors import StorageError
 from orchestrator.application import get_documented_app
 from orchestrator.store import PgJobs
-from tests.contract.api.problems import check_problem, first_error
+from tests.contract.api.problems import check_problem, get_first_error
 from tests.contract.api.service import ACME, BODY, TEXT, Service
 
 
@@ -59,7 +59,7 @@ async def test_a_field_that_cannot_be_used_is_named(
         "/v1/evaluations", content=json.dumps(BODY | change), headers={"Content-Type": "application/json"}
     )
     listed = await client.get("/v1/evaluations")
-    error = first_error(answer)
+    error = get_first_error(answer)
     assert error.pointer == pointer
     assert words in error.detail
     assert listed.json() == {"items": [], "next": None}
@@ -71,7 +71,7 @@ async def test_lone_surrogate_is_rejected(client: httpx2.AsyncClient) -> None:
         content=b'{"idea": {"text": "\\ud800 and more"}}',
         headers={"Content-Type": "application/json"},
     )
-    error = first_error(answer)
+    error = get_first_error(answer)
     assert error.pointer == "/idea/text"
 
 
@@ -81,7 +81,7 @@ async def test_lone_surrogate_is_rejected(client: httpx2.AsyncClient) -> None:
 )
 async def test_a_query_parameter_that_cannot_be_used_is_named(service: Service, query: str, name: str) -> None:
     answer = await service.machine.get(f"/v1/evaluations?{query}")
-    error = first_error(answer)
+    error = get_first_error(answer)
     assert error.parameter == name
 
 
@@ -111,7 +111,7 @@ async def test_unreachable_database_returns_503_with_retry_after(service: Servic
             raise StorageError("PostgreSQL at db.internal/assayer is out of reach.")
 
     without = service.with_services(jobs=Gone(service.database))
-    async with without.caller() as client:
+    async with without.open_caller() as client:
         answer = await client.get("/v1/evaluations/ev_1")
     assert check_problem(answer, 503, "unavailable").retry_after == int(answer.headers["retry-after"])
     assert "db.internal" not in answer.text
@@ -124,7 +124,7 @@ async def test_a_defect_is_500_without_a_stack_trace(service: Service, caplog: p
 
     broken = service.with_services(jobs=Broken(service.database))
     with caplog.at_level(logging.ERROR):
-        async with broken.caller() as client:
+        async with broken.open_caller() as client:
             answer = await client.get("/v1/evaluations/ev_1", headers={"X-Request-Id": "mine-1"})
     assert check_problem(answer, 500, "internal-error").request_id == "mine-1"
     assert "secret inside" not in answer.text
@@ -184,7 +184,7 @@ async def test_head_has_the_headers_of_get_and_no_body(service: Service, client:
         assert head.headers["content-type"] == got.headers["content-type"]
     assert (await client.head("/v1/batches/bt_1/events")).status_code == 405
     assert (await client.head("/v1/erasures")).status_code == 405
-    async with service.client() as stranger:
+    async with service.open_client() as stranger:
         assert (await stranger.head("/v1/evaluations")).status_code == 401
 
 

@@ -5,16 +5,16 @@ import pytest
 
 from assayer.errors import StorageError
 from orchestrator.store.migrator import AnyConnection
-from tests.contract.api.console_forms import signed_in
-from tests.contract.api.people import person
-from tests.contract.api.reported_evaluations import evaluation_with_full_report
+from tests.contract.api.console_forms import open_session
+from tests.contract.api.people import add_person
+from tests.contract.api.reported_evaluations import store_full_report
 from tests.contract.api.reviewed_calls import call_with_reviewer
 from tests.contract.api.service import Service
 
 
 async def test_remarks_are_immutable_and_logged(service: Service, table_owner: AnyConnection) -> None:
-    job = await evaluation_with_full_report(service)
-    officer = await person(service, "officer")
+    job = await store_full_report(service)
+    officer = await add_person(service, "officer")
     first = await officer.post(f"/v1/evaluations/{job}/remarks", json={"text": "Look at the budget."})
     assert first.status_code == 201, first.text
     again = await officer.post(f"/v1/evaluations/{job}/remarks", json={"text": "Look at the budget."})
@@ -30,7 +30,7 @@ async def test_remarks_are_immutable_and_logged(service: Service, table_owner: A
         await service.database.execute(change)
     with pytest.raises(asyncpg.RaiseError, match="rows of remarks are added and never changed"):
         await table_owner.execute(change)
-    owner = await person(service, "owner", "Olga Owner")
+    owner = await add_person(service, "owner", "Olga Owner")
     entries = (await owner.get("/v1/audit-log")).json()["items"]
     await owner.delete(f"/v1/evaluations/{job}?erase=true")
     told = [entry for entry in entries if entry["action"] == "remark added"]
@@ -44,8 +44,8 @@ async def test_remarks_are_immutable_and_logged(service: Service, table_owner: A
 async def test_what_reviewers_say_stands_before_the_proposal_and_the_findings(service: Service) -> None:
     ada, _, (first,) = await call_with_reviewer(service, "# One")
     assert (await ada.post(f"/v1/evaluations/{first}/opinions", json={"score": 4, "note": "Sound."})).is_success
-    owner = await person(service, "owner", "Olga Owner")
-    async with signed_in(service, owner.key) as browser:
+    owner = await add_person(service, "owner", "Olga Owner")
+    async with open_session(service, owner.key) as browser:
         page = (await browser.get(f"/console/proposals/{first}")).text
     places = [
         page.index(text) for text in ("Sound.", ">The proposal<", ">Report findings<", ">Remarks</h2>", ">Sources</h2>")

@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.contract.api.browsing import Look, at_the_console, look_over
-from tests.contract.api.console_forms import signed_in
-from tests.contract.api.people import call_of, person
+from tests.contract.api.browsing import Look, look_over, open_console
+from tests.contract.api.console_forms import open_session
+from tests.contract.api.people import add_person, call_of
 from tests.contract.api.reported_evaluations import finish_with_report
 from tests.contract.api.service import Service
 from tests.unit.reports_fixture import full_report
@@ -23,12 +23,12 @@ helps, but nobody knows which past examples to rehearse when the store is larger
 """
 
 
-async def _reported(service: Service, text: str) -> tuple[str, str]:
+async def _store_report(service: Service, text: str) -> tuple[str, str]:
     """A call, and its evaluation, whose report is of this text and has every field in use."""
     batch, (job,) = await call_of(service, text)
     report = full_report()
     report = report.model_copy(update={"idea": report.idea.model_copy(update={"text": text})})
-    await finish_with_report(service, await service.lease(), report)
+    await finish_with_report(service, await service.lease_next(), report)
     return batch, job
 
 
@@ -36,10 +36,10 @@ async def _reported(service: Service, text: str) -> tuple[str, str]:
     "look", [pytest.param(Look(390, "dark"), marks=pytest.mark.slow), Look(1280, "light")], ids=str
 )
 async def test_proposal_markdown_is_rendered_without_running_or_fetching_content(service: Service, look: Look) -> None:
-    batch, job = await _reported(service, TEXT)
-    officer = await person(service, "officer", "Otto Officer")
+    batch, job = await _store_report(service, TEXT)
+    officer = await add_person(service, "officer", "Otto Officer")
     asked: list[str] = []
-    async with at_the_console(service, officer.key, look) as (page, url):
+    async with open_console(service, officer.key, look) as (page, url):
         page.on("request", lambda request: asked.append(request.url))
         await page.goto(f"{url}/console/proposals/{job}")
         told = page.locator(".told")
@@ -51,9 +51,9 @@ async def test_proposal_markdown_is_rendered_without_running_or_fetching_content
         assert "taken" not in await page.title()
         await look_over(page, "proposal-text", look)
     assert [item for item in asked if "elsewhere" in item] == []
-    reviewer = await person(service, "reviewer")
+    reviewer = await add_person(service, "reviewer")
     await officer.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
-    async with signed_in(service, reviewer.key) as reads:
+    async with open_session(service, reviewer.key) as reads:
         shown = (await reads.get(f"/console/review/{job}")).text
     assert "<h3>Research Plan</h3>" in shown
     assert "&lt;img src=" in shown

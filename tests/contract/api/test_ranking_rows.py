@@ -7,18 +7,18 @@ from orchestrator.jobs.models import BatchId, JobId
 from orchestrator.store import Database
 from orchestrator.store.call_tables import TableView
 from orchestrator.store.pair_verdicts import PgPairVerdicts
-from tests.contract.api.console_forms import signed_in
-from tests.contract.api.evaluated_calls import ENTRANTS, evaluated_call_of_six
+from tests.contract.api.console_forms import open_session
+from tests.contract.api.evaluated_calls import ENTRANTS, evaluate_call_of_six
 from tests.contract.api.problems import check_problem
-from tests.contract.api.ranking_jobs import proposal_ids, rank_call
-from tests.contract.api.service import OTHER, Service, served
+from tests.contract.api.ranking_jobs import list_proposal_ids, rank_call
+from tests.contract.api.service import OTHER, Service, serve
 from tests.contract.store_jobs import ACME
 from tests.unit.batch_bodies import WORDS
 
 TABLES = ("rankings", "ranking_ideas", "ranking_pairs", "ranking_calls")
 
 
-async def rows(database: Database) -> dict[str, int]:
+async def count_rows_by_table(database: Database) -> dict[str, int]:
     return {
         table: (await database.fetch(f"SELECT count(*) AS n FROM {table}"))[0]["n"]  # noqa: S608 - of constants
         for table in TABLES
@@ -26,19 +26,19 @@ async def rows(database: Database) -> dict[str, int]:
 
 
 async def test_reports_and_pages_of_a_ranking_are_assembled_from_its_rows(service: Service) -> None:
-    call = await evaluated_call_of_six(service)
+    call = await evaluate_call_of_six(service)
     ranking = await rank_call(service, call)
     pages = [await service.machine.get(f"/v1/rankings/{ranking}/report", headers={"Accept": "text/html"})]
     after = [
         (await service.machine.get(f"/v1/rankings/{ranking}/{part}", headers={"Accept": accept})).text
         for part, accept in (("report", "application/json"), ("report", "text/csv"), ("comparisons", "*/*"))
     ]
-    ids = await proposal_ids(service.machine, call)
+    ids = await list_proposal_ids(service.machine, call)
     assert Ranking.model_validate_json(after[0]).shortlist_size == 2
     assert [NamedComparison.model_validate_json(line) for line in after[2].splitlines()]
     assert "worth" in pages[0].text  # the judge's reasons, of a small group
     here = f"/console/calls/{call}"
-    async with signed_in(service, await service.key()) as officer:
+    async with open_session(service, await service.create_key()) as officer:
         table = (await officer.get(here, params={"ranking": ranking, "sort": "rank"})).text
         assert [table.index(f"Idea of worth {n}") for n in (5, 4, 3)] == sorted(
             table.index(f"Idea of worth {n}") for n in (5, 4, 3)
@@ -52,8 +52,8 @@ async def test_reports_and_pages_of_a_ranking_are_assembled_from_its_rows(servic
 
 
 async def test_table_filters_by_ranking_band_or_unranked(service: Service) -> None:
-    call = await evaluated_call_of_six(service)
-    ids = await proposal_ids(service.machine, call)
+    call = await evaluate_call_of_six(service)
+    ids = await list_proposal_ids(service.machine, call)
     texts = [{"text": f"Idea of worth {n}. {WORDS}"} for n in range(ENTRANTS - 1)]
     ranking = await rank_call(service, call, batch=None, ideas=texts)
     tables = service.services.tables
@@ -73,12 +73,12 @@ async def test_table_filters_by_ranking_band_or_unranked(service: Service) -> No
 
 
 async def test_call_lists_rankings_with_at_least_two_of_its_proposals(service: Service) -> None:
-    call = await evaluated_call_of_six(service)
+    call = await evaluate_call_of_six(service)
     texts = [{"text": f"Idea of worth {n}. {WORDS}"} for n in range(ENTRANTS)]
     strangers = [{"text": f"Idea of worth {n + 50}. {WORDS}"} for n in range(3)]
     by_batch = await rank_call(service, call)
     by_texts = await rank_call(service, call, batch=None, ideas=[*texts[:3], *strangers])
-    async with service.caller() as owner:
+    async with service.open_caller() as owner:
         waiting = (await owner.post("/v1/rankings", json={"batch": call})).json()["id"]
         of_others = (await owner.post("/v1/rankings", json={"ideas": [texts[0], *strangers]})).json()["id"]
         listed = (await owner.get("/v1/rankings", params={"batch": call})).json()["items"]
@@ -87,36 +87,38 @@ async def test_call_lists_rankings_with_at_least_two_of_its_proposals(service: S
         check_problem(await owner.get("/v1/rankings", params={"batch": "bt_none"}), 404, "not-found")
     assert [item["id"] for item in listed] == [waiting, by_texts, by_batch]
     assert [item["id"] for item in (*first["items"], *rest["items"])] == [waiting, by_texts, by_batch]
-    async with served(service.app) as url, AsyncClient(url, await service.key()) as client:
+    async with serve(service.app) as url, AsyncClient(url, await service.create_key()) as client:
         found = await client.rankings.list(batch=call)
         assert [item.id for item in found.items] == [waiting, by_texts, by_batch]
-    async with signed_in(service, await service.key()) as officer:
+    async with open_session(service, await service.create_key()) as officer:
         page = (await officer.get(f"/console/calls/{call}/rankings")).text
         assert all(item in page for item in (waiting, by_texts, by_batch))
         assert of_others not in page
         table = (await officer.get(f"/console/calls/{call}")).text
         assert by_texts in table
         assert waiting not in table  # nothing to sort by yet
-    async with service.caller(tenant=OTHER) as stranger:
+    async with service.open_caller(tenant=OTHER) as stranger:
         check_problem(await stranger.get("/v1/rankings", params={"batch": call}), 404, "not-found")
 
 
 async def test_ranking_rows_are_deleted_with_the_ranking(service: Service) -> None:
-    call = await evaluated_call_of_six(service)
+    call = await evaluate_call_of_six(service)
     ranking = await rank_call(service, call)
-    kept = await rows(service.database)
+    kept = await count_rows_by_table(service.database)
     assert kept["ranking_ideas"] == ENTRANTS
     assert min(kept.values()) > 0
-    ids = await proposal_ids(service.machine, call)
+    ids = await list_proposal_ids(service.machine, call)
     gone = await service.machine.delete(f"/v1/evaluations/{ids[0]}", params={"erase": True})
     assert gone.status_code == 204, gone.text
-    assert await rows(service.database) == kept  # of the ranking; that of one applicant erases it as a whole
+    assert (
+        await count_rows_by_table(service.database) == kept
+    )  # of the ranking; that of one applicant erases it as a whole
     assert (await service.machine.delete(f"/v1/rankings/{ranking}", params={"erase": True})).status_code == 204
-    assert await rows(service.database) == dict.fromkeys(TABLES, 0)
+    assert await count_rows_by_table(service.database) == dict.fromkeys(TABLES, 0)
 
 
 async def test_pair_verdicts_use_the_latest_rankings_of_the_pair(service: Service) -> None:
-    call = await evaluated_call_of_six(service)
+    call = await evaluate_call_of_six(service)
     made = [await rank_call(service, call) for _ in range(4)]
     strangers = [{"text": f"Idea of worth {n + 50}. {WORDS}"} for n in range(3)]
     await rank_call(service, call, batch=None, ideas=strangers)

@@ -16,9 +16,9 @@ from orchestrator.jobs.models import JobVerdict, Problem
 from orchestrator.jobs.requests import RankingRequest
 from orchestrator.settings import QueueSettings
 from orchestrator.store import PgLeases
-from tests.contract.api.problems import check_problem, first_error
+from tests.contract.api.problems import check_problem, get_first_error
 from tests.contract.api.ranking_jobs import RANKED_IDEAS, finish_ranking, submit_ranking
-from tests.contract.api.service import OTHER, Service, served
+from tests.contract.api.service import OTHER, Service, serve
 from tests.unit.batch_bodies import WORDS, as_jsonl
 
 
@@ -44,9 +44,9 @@ async def test_ranking_is_returned_as_json_html_markdown_and_csv(service: Servic
 
 
 async def test_ranking_events_report_progress_and_outcome(service: Service) -> None:
-    async with served(service.app) as url, service.client(key := await service.key(), url) as client:
+    async with serve(service.app) as url, service.open_client(key := await service.create_key(), url) as client:
         accepted = await submit_ranking(client)
-        lease = await service.lease()
+        lease = await service.lease_next()
         stages = [{"stage": "comparing", "done": 3, "total": 8}]
         await service.services.events.append(lease.job, "progress", {"stages": stages})
         problem = Problem(type="x", title="It failed", detail="Because.")
@@ -85,7 +85,9 @@ async def test_unblinded_comparisons_are_rejected_for_a_blind_ranking(
     assert not seen.blind
     assert not (await finish_ranking(service)).blind
     assert (await submit_ranking(client, previous_ranking=seen.id, blind=False)).known_comparisons > 0
-    error = first_error(await client.post("/v1/rankings", json={"ideas": RANKED_IDEAS, "previous_ranking": seen.id}))
+    error = get_first_error(
+        await client.post("/v1/rankings", json={"ideas": RANKED_IDEAS, "previous_ranking": seen.id})
+    )
     assert error.pointer == "/previous_ranking"
     assert "judged with the original names" in error.detail
     assert "this ranking is blind" in error.detail
@@ -97,12 +99,12 @@ async def test_comparisons_of_another_model_are_refused(service: Service, client
     lines = (await client.get(asked.links.comparisons)).text.splitlines()
     assert {json.loads(line)["judged_by"]["model"] for line in lines} == {"judge"}
     now = describe_judging(RankingOptions(), "stronger", None)
-    async with service.with_services(judging=now).caller() as stronger:
-        error = first_error(
+    async with service.with_services(judging=now).open_caller() as stronger:
+        error = get_first_error(
             await stronger.post("/v1/rankings", json={"ideas": RANKED_IDEAS, "previous_ranking": asked.id})
         )
         assert "judged by judge and not by stronger" in error.detail
-    async with service.with_services(judging=now._replace(model="judge")).caller() as same:
+    async with service.with_services(judging=now._replace(model="judge")).open_caller() as same:
         assert (await submit_ranking(same, previous_ranking=asked.id)).known_comparisons == len(lines)
 
 
@@ -152,7 +154,7 @@ async def test_finished_batch_is_ranked_from_the_scores_of_its_reports(
         [(2, "The budget is spent")],
     )
     assert accepted.blind
-    work = (await service.lease()).request
+    work = (await service.lease_next()).request
     assert isinstance(work, RankingRequest)
     assert work.shortlist_size == 1
     assert set(work.scores) <= {idea.id for idea in work.ideas}
@@ -183,7 +185,7 @@ async def test_finished_batch_is_ranked_from_the_scores_of_its_reports(
 async def test_invalid_ranking_request_names_the_field(
     client: httpx2.AsyncClient, body: dict[str, Any], pointer: str, says: str
 ) -> None:
-    error = first_error(await client.post("/v1/rankings", json=body))
+    error = get_first_error(await client.post("/v1/rankings", json=body))
     assert error.pointer == pointer
     assert says in error.detail
 
@@ -195,7 +197,7 @@ async def test_batches_and_comparisons_of_another_tenant_are_not_ranked(
     await finish_ranking(service)
     rows = as_jsonl([{"text": idea["text"]} for idea in RANKED_IDEAS])
     batch = (await client.post("/v1/batches", content=rows, headers={"Content-Type": "application/jsonl"})).json()["id"]
-    async with service.caller(tenant=OTHER) as stranger:
+    async with service.open_caller(tenant=OTHER) as stranger:
         for body in ({"batch": batch}, {"ideas": RANKED_IDEAS, "previous_ranking": accepted.id}):
             check_problem(await stranger.post("/v1/rankings", json=body), 404, "not-found")
         assert (await stranger.get("/v1/rankings")).json()["items"] == []

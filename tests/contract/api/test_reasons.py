@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.contract.api.console_forms import signed_in, submit_form
-from tests.contract.api.people import person
+from tests.contract.api.console_forms import open_session, submit_form
+from tests.contract.api.people import add_person
 from tests.contract.api.problems import check_problem
 from tests.contract.api.reviewed_calls import call_with_reviewer
 from tests.contract.api.service import Service
@@ -14,7 +14,7 @@ CLAIM = "/summary/strengths/0"
 @pytest.mark.parametrize("blank", ["   ", "\n\t\n", "\u00a0\u00a0\u00a0", " a "])
 async def test_blank_or_too_short_reason_is_rejected(service: Service, blank: str) -> None:
     ada, _, (first,) = await call_with_reviewer(service, "# One")
-    owner = await person(service, "owner", "Olga Owner")
+    owner = await add_person(service, "owner", "Olga Owner")
     here = f"/v1/evaluations/{first}"
     assert (await ada.post(f"{here}/opinions", json={"score": 3})).status_code == 200
     judged = {"point": CLAIM, "agrees": False, "reason": blank}
@@ -22,7 +22,7 @@ async def test_blank_or_too_short_reason_is_rejected(service: Service, blank: st
     check_problem(await ada.post(f"{here}/conflicts", json={"reason": blank}), 422, "invalid-request")
     check_problem(await owner.post(f"{here}/override", json={"score": 3, "reason": blank}), 422, "invalid-request")
     assert (await owner.get("/v1/audit-log")).text.count("override") == 0
-    async with signed_in(service, ada.key) as browser:
+    async with open_session(service, ada.key) as browser:
         page = f"/console/review/{first}"
         assert (await submit_form(browser, page, "/conflict", reason=blank)).status_code == 422
         judging = {"point": CLAIM, "agrees": "false", "reason": blank}
@@ -31,7 +31,7 @@ async def test_blank_or_too_short_reason_is_rejected(service: Service, blank: st
 
 async def test_a_reason_is_kept_without_the_spaces_around_it(service: Service) -> None:
     _, _, (first,) = await call_with_reviewer(service, "# One")
-    owner = await person(service, "owner", "Olga Owner")
+    owner = await add_person(service, "owner", "Olga Owner")
     body = {"score": 3, "reason": "  It is\n urgent. "}
     made = await owner.post(f"/v1/evaluations/{first}/override", json=body)
     assert made.json()["reason"] == "It is\n urgent."

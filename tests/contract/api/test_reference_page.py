@@ -4,7 +4,7 @@ from tests.contract.api.service import Service
 
 
 async def test_api_reference_is_public_and_its_policy_forbids_scripts(service: Service) -> None:
-    async with service.client() as anybody:
+    async with service.open_client() as anybody:
         answer, document = await anybody.get("/docs"), await anybody.get("/openapi.json")
     assert (answer.status_code, document.status_code) == (200, 200)
     assert answer.headers["content-type"].startswith("text/html")

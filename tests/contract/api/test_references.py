@@ -9,7 +9,7 @@ import pytest
 
 from assayer_client.references import SuggestedReferences
 from index import CorpusVersionCache, build_corpus
-from tests.contract.api.problems import check_problem, first_error
+from tests.contract.api.problems import check_problem, get_first_error
 from tests.contract.api.service import Service
 from tests.corpus_papers import record, write_jsonl
 from tests.in_memory import MemoryCorpusVersions
@@ -36,11 +36,11 @@ async def corpora(tmp_path: Path) -> AsyncIterator[CorpusVersionCache]:
 
 @pytest.fixture
 async def client(service: Service, corpora: CorpusVersionCache) -> AsyncIterator[httpx2.AsyncClient]:
-    async with service.with_services(corpora=corpora).caller("read") as opened:
+    async with service.with_services(corpora=corpora).open_caller("read") as opened:
         yield opened
 
 
-async def suggested(client: httpx2.AsyncClient, **options: Any) -> SuggestedReferences:
+async def suggest_references(client: httpx2.AsyncClient, **options: Any) -> SuggestedReferences:
     answer = await client.post("/v1/references", json={"idea": IDEA, **options})
     assert answer.status_code == 200, answer.text
     return SuggestedReferences.model_validate_json(answer.content)
@@ -49,7 +49,7 @@ async def suggested(client: httpx2.AsyncClient, **options: Any) -> SuggestedRefe
 async def test_suggested_papers_are_ranked_and_explain_how_each_was_found(
     client: httpx2.AsyncClient, corpora: CorpusVersionCache
 ) -> None:
-    found = await suggested(client, limit=5)
+    found = await suggest_references(client, limit=5)
     assert found.corpus == (await corpora.current()).version
     assert [reference.rank for reference in found.references] == [1, 2, 3, 4, 5]
     assert "bumblebees" in found.references[0].title
@@ -57,7 +57,7 @@ async def test_suggested_papers_are_ranked_and_explain_how_each_was_found(
 
 
 async def test_citation_path_to_a_paper_is_reported(client: httpx2.AsyncClient) -> None:
-    found = await suggested(client, limit=100)
+    found = await suggest_references(client, limit=100)
     (cited,) = (reference for reference in found.references if reference.id == "bee-05")
     assert ("reference", "bee-02") in {(way.kind, way.from_id) for way in cited.search_paths}
     assert all(way.from_title for reference in found.references for way in reference.search_paths if way.from_id)
@@ -65,7 +65,9 @@ async def test_citation_path_to_a_paper_is_reported(client: httpx2.AsyncClient) 
 
 
 async def test_papers_named_in_the_idea_or_excluded_by_the_caller_are_omitted(client: httpx2.AsyncClient) -> None:
-    assert {"bee-02", "bee-05"} <= {reference.id for reference in (await suggested(client, limit=100)).references}
+    assert {"bee-02", "bee-05"} <= {
+        reference.id for reference in (await suggest_references(client, limit=100)).references
+    }
     named = {"text": f"{TEXT}\n\nAs in “{record(2)['title']}”."}
     body = {"idea": named, "limit": 100, "exclude": ["bee-05"]}
     answer = SuggestedReferences.model_validate_json((await client.post("/v1/references", json=body)).content)
@@ -75,18 +77,18 @@ async def test_papers_named_in_the_idea_or_excluded_by_the_caller_are_omitted(cl
 
 
 async def test_papers_after_the_cutoff_are_excluded(client: httpx2.AsyncClient) -> None:
-    found = await suggested(client, limit=100, cutoff="2015-06-15")
+    found = await suggest_references(client, limit=100, cutoff="2015-06-15")
     assert found.references
     assert all(str(reference.publication_date) <= "2015-06-15" for reference in found.references)
 
 
 async def test_papers_are_found_only_by_text_without_citation_hops(client: httpx2.AsyncClient) -> None:
-    found = await suggested(client, limit=100, hops=0)
+    found = await suggest_references(client, limit=100, hops=0)
     assert {way.kind for reference in found.references for way in reference.search_paths} == {"dense"}
 
 
 async def test_idea_without_similar_papers_returns_a_note(client: httpx2.AsyncClient) -> None:
-    found = await suggested(client, cutoff="1990-01-01")
+    found = await suggest_references(client, cutoff="1990-01-01")
     assert (found.references, found.corpus_fit) == ((), "poor")
     assert found.note is not None
     assert "no further paper close to this idea" in found.note
@@ -94,8 +96,8 @@ async def test_idea_without_similar_papers_returns_a_note(client: httpx2.AsyncCl
 
 async def test_corpus_without_citations_suggests_papers_by_text_with_a_note(service: Service) -> None:
     corpora = MemoryCorpusVersions(MemoryCorpus(PAPERS, HashingEmbedder()))
-    async with service.with_services(corpora=corpora).caller("read") as client:
-        found = await suggested(client)
+    async with service.with_services(corpora=corpora).open_caller("read") as client:
+        found = await suggest_references(client)
     assert len(found.references) == 10
     assert found.note is not None
     assert "All of these papers were found by similarity to the idea's text" in found.note
@@ -116,7 +118,7 @@ async def test_corpus_without_citations_suggests_papers_by_text_with_a_note(serv
     ],
 )
 async def test_invalid_field_is_named(client: httpx2.AsyncClient, body: dict[str, Any], pointer: str) -> None:
-    error = first_error(await client.post("/v1/references", json=body))
+    error = get_first_error(await client.post("/v1/references", json=body))
     assert error.pointer == pointer
 
 

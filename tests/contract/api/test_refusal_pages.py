@@ -3,8 +3,8 @@
 import httpx2
 import pytest
 
-from tests.contract.api.console_forms import csrf_token, signed_in
-from tests.contract.api.people import Person, call_of, person
+from tests.contract.api.console_forms import fetch_csrf_token, open_session
+from tests.contract.api.people import Person, add_person, call_of
 from tests.contract.api.service import Service
 
 BROWSER = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8", "Origin": "http://api"}
@@ -24,7 +24,7 @@ def _is_page(answer: httpx2.Response, status: int) -> str:
 
 @pytest.mark.parametrize("path", ["/console/nothing", "/console/calls/bt_none", "/console/review/ev_none"])
 async def test_missing_page_shows_an_error_page_with_a_link_back(service: Service, path: str) -> None:
-    async with signed_in(service, (await person(service, "reviewer")).key) as browser:
+    async with open_session(service, (await add_person(service, "reviewer")).key) as browser:
         page = _is_page(await browser.get(path, headers=BROWSER), 403 if "calls" in path else 404)
         assert 'href="/console"' in page
         program = await browser.get(path)
@@ -32,7 +32,7 @@ async def test_missing_page_shows_an_error_page_with_a_link_back(service: Servic
 
 
 async def test_forbidden_action_is_explained_for_the_role(service: Service) -> None:
-    async with signed_in(service, (await person(service, "reviewer")).key) as browser:
+    async with open_session(service, (await add_person(service, "reviewer")).key) as browser:
         page = _is_page(await browser.get("/console/members", headers=BROWSER), 403)
     assert "You are not allowed to do this" in page
     assert "A reviewer cannot see people" in page
@@ -40,22 +40,22 @@ async def test_forbidden_action_is_explained_for_the_role(service: Service) -> N
 
 
 async def test_opening_a_form_only_address_shows_an_error_page(service: Service) -> None:
-    async with signed_in(service, await service.key("manage")) as browser:
+    async with open_session(service, await service.create_key("manage")) as browser:
         _is_page(await browser.get("/console/sign-out", headers=BROWSER), 405)
 
 
 async def test_rejected_sign_off_or_opinion_keeps_the_entered_text(
     service: Service, officer: Person, ada: Person
 ) -> None:
-    owner = await person(service, "owner", "Olga Owner")
+    owner = await add_person(service, "owner", "Olga Owner")
     batch, (first,) = await call_of(service, "# One")
     await officer.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
     panel, review = f"/console/calls/{batch}/panel", f"/console/review/{first}"
-    async with signed_in(service, owner.key) as owners, signed_in(service, ada.key) as reviewer:
-        form = {"csrf_token": await csrf_token(owners, panel), "note": WORDS}
+    async with open_session(service, owner.key) as owners, open_session(service, ada.key) as reviewer:
+        form = {"csrf_token": await fetch_csrf_token(owners, panel), "note": WORDS}
         refused = await owners.post(f"/console/calls/{batch}/sign-off", data=form, headers=BROWSER)
         assert f">{ESCAPED}</textarea>" in _is_page(refused, 409)
-        opinion = {"csrf_token": await csrf_token(reviewer, review), "score": "4", "note": WORDS}
+        opinion = {"csrf_token": await fetch_csrf_token(reviewer, review), "score": "4", "note": WORDS}
         form |= {"allow_missing_opinions": "true", "allow_unfinished_evaluations": "true"}
         signed = await owners.post(f"/console/calls/{batch}/sign-off", data=form, headers=BROWSER)
         assert signed.status_code == 303
@@ -70,8 +70,8 @@ async def test_rejected_sign_off_or_opinion_keeps_the_entered_text(
 async def test_rejected_form_returns_the_entered_text(service: Service) -> None:
     _, (first,) = await call_of(service, "# One")
     here = f"/console/proposals/{first}"
-    async with signed_in(service, (await person(service, "officer", "Otto Officer")).key) as browser:
-        form = {"csrf_token": await csrf_token(browser, here), "text": WORDS + "x" * 10_000}
+    async with open_session(service, (await add_person(service, "officer", "Otto Officer")).key) as browser:
+        form = {"csrf_token": await fetch_csrf_token(browser, here), "text": WORDS + "x" * 10_000}
         told = {**BROWSER, "Referer": f"http://api{here}"}
         page = _is_page(await browser.post(f"{here}/remarks", data=form, headers=told), 422)
         assert ESCAPED in page
@@ -86,19 +86,19 @@ async def test_rejected_form_returns_the_entered_text(service: Service) -> None:
 
 
 async def test_partial_page_request_receives_a_problem_document(service: Service) -> None:
-    async with signed_in(service, await service.key("manage")) as browser:
+    async with open_session(service, await service.create_key("manage")) as browser:
         part = await browser.get("/console/calls/bt_none/progress", headers={**BROWSER, "HX-Request": "true"})
     assert part.headers["content-type"] == "application/problem+json"
 
 
 async def test_signing_out_everywhere_ends_only_sessions_of_that_person(service: Service) -> None:
-    grace, ada = await person(service, "reviewer", "Grace Hopper"), await person(service, "reviewer")
+    grace, ada = await add_person(service, "reviewer", "Grace Hopper"), await add_person(service, "reviewer")
     async with (
-        signed_in(service, grace.key) as here,
-        signed_in(service, grace.key) as there,
-        signed_in(service, ada.key) as other,
+        open_session(service, grace.key) as here,
+        open_session(service, grace.key) as there,
+        open_session(service, ada.key) as other,
     ):
-        form = {"csrf_token": await csrf_token(here, "/console/account")}
+        form = {"csrf_token": await fetch_csrf_token(here, "/console/account")}
         ended = await here.post("/console/sign-out-everywhere", data=form, headers=BROWSER)
         assert ended.headers["location"] == "/console/sign-in"
         assert (await there.get("/console/account")).status_code == 303
@@ -107,7 +107,7 @@ async def test_signing_out_everywhere_ends_only_sessions_of_that_person(service:
 
 @pytest.mark.parametrize("part", ["dossier", "results?format=csv", "panel"])
 async def test_missing_export_shows_an_error_page(service: Service, part: str) -> None:
-    async with signed_in(service, (await person(service, "officer", "Otto Officer")).key) as browser:
+    async with open_session(service, (await add_person(service, "officer", "Otto Officer")).key) as browser:
         page = _is_page(await browser.get(f"/v1/batches/bt_none/{part}", headers=BROWSER), 404)
         program = await browser.get(f"/v1/batches/bt_none/{part}", headers={"Accept": "application/json"})
         either = await browser.get(f"/v1/batches/bt_none/{part}")
@@ -119,16 +119,16 @@ async def test_missing_export_shows_an_error_page(service: Service, part: str) -
 
 async def test_forbidden_or_unfinished_export_shows_an_error_page(service: Service) -> None:
     _, (waits,) = await call_of(service, "# One")
-    async with signed_in(service, (await person(service, "officer", "Otto Officer")).key) as officer:
+    async with open_session(service, (await add_person(service, "officer", "Otto Officer")).key) as officer:
         early = _is_page(await officer.get(f"/v1/evaluations/{waits}/contestation", headers=BROWSER), 409)
     assert "This cannot be done now" in early
-    async with signed_in(service, (await person(service, "reviewer")).key) as reviewer:
+    async with open_session(service, (await add_person(service, "reviewer")).key) as reviewer:
         refused = _is_page(await reviewer.get(f"/v1/evaluations/{waits}/contestation", headers=BROWSER), 403)
     assert "You are not allowed to do this" in refused
 
 
 async def test_unauthenticated_export_request_shows_an_error_page(service: Service) -> None:
-    async with service.client(url=None) as browser:
+    async with service.open_client(url=None) as browser:
         page = _is_page(await browser.get("/v1/batches/bt_none/dossier", headers=BROWSER), 401)
     assert "You are not signed in" in page
     assert 'href="/console"' in page

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from tests.contract.api.browsing import EACH_LOOK, Look, at_the_console
-from tests.contract.api.console_forms import signed_in, submit_form
-from tests.contract.api.reviewed_calls import assigned_call
+from tests.contract.api.browsing import EACH_LOOK, Look, open_console
+from tests.contract.api.console_forms import open_session, submit_form
+from tests.contract.api.reviewed_calls import create_assigned_call
 from tests.contract.api.service import Service
 from tests.contract.page_contrast import POOR_CONTRASTS
 
@@ -13,9 +13,9 @@ from tests.contract.page_contrast import POOR_CONTRASTS
 async def test_reviewer_submits_an_opinion_reads_the_report_and_revises(
     service: Service, tmp_path: Path, look: Look
 ) -> None:
-    ada, _, (first, _) = await assigned_call(service, "# Rehearsal\n\n<script>alert(1)</script>", "# Second")
+    ada, _, (first, _) = await create_assigned_call(service, "# Rehearsal\n\n<script>alert(1)</script>", "# Second")
     await service.finish()
-    async with at_the_console(service, ada.key, look) as (page, url):
+    async with open_console(service, ada.key, look) as (page, url):
         await page.get_by_role("heading", name="Your queue").wait_for()
         assert "2 of 2 await" in await page.inner_text("main")
         await page.get_by_role("link", name="Ore").click()
@@ -41,8 +41,8 @@ async def test_reviewer_submits_an_opinion_reads_the_report_and_revises(
 
 
 async def test_a_conflict_takes_a_proposal_off_the_queue(service: Service) -> None:
-    ada, _, (first, second) = await assigned_call(service, "# One", "# Two")
-    async with signed_in(service, ada.key) as browser:
+    ada, _, (first, second) = await create_assigned_call(service, "# One", "# Two")
+    async with open_session(service, ada.key) as browser:
         gone = await submit_form(browser, f"/console/review/{first}", "/conflict", reason="a former student")
         assert (gone.status_code, gone.headers["location"]) == (303, "/console/queue?removed=1")
         queue = (await browser.get(gone.headers["location"])).text

@@ -8,8 +8,8 @@ from assayer.models import Point, Summary
 from orchestrator.access.audit_chain import ActBy, find_audit_faults
 from orchestrator.jobs.models import BatchId, JobId
 from orchestrator.store import PgReports
-from tests.contract.api.console_forms import signed_in
-from tests.contract.api.people import OPERATOR, Person, call_of, person
+from tests.contract.api.console_forms import open_session
+from tests.contract.api.people import OPERATOR, Person, add_person, call_of
 from tests.contract.api.problems import check_problem
 from tests.contract.api.reviewed_calls import assign_reviewers
 from tests.contract.api.service import ACME, Service
@@ -19,7 +19,7 @@ PAPERS = ("# Rehearsal by risk\n\nAuthors: Grace Hopper, Yale University", "# Tw
 
 
 async def test_a_call_is_reviewed_from_invitation_to_sign_off(service: Service, owner: Person, officer: Person) -> None:
-    ada, bob = await person(service, "reviewer", "Ada Byron"), await person(service, "reviewer", "Bob Noyce")
+    ada, bob = await add_person(service, "reviewer", "Ada Byron"), await add_person(service, "reviewer", "Bob Noyce")
     batch, evaluations = await call_of(service, *PAPERS)
     for _ in evaluations:
         await service.finish()
@@ -70,7 +70,7 @@ async def test_a_call_is_reviewed_from_invitation_to_sign_off(service: Service, 
 
 
 async def test_reviewer_sees_only_the_proposal_before_the_first_opinion(service: Service) -> None:
-    officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
+    officer, ada = await add_person(service, "officer", "Otto Officer"), await add_person(service, "reviewer")
     batch, (first, waiting) = await call_of(service, PAPERS[0], PAPERS[0])
     await service.finish()
     check_problem(await ada.get(f"/v1/evaluations/{first}/report"), 404, "not-found")
@@ -105,7 +105,7 @@ async def test_first_opinion_cannot_be_changed(service: Service, officer: Person
 
 
 async def test_reviewer_agrees_or_disagrees_with_points_of_the_report(service: Service) -> None:
-    officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
+    officer, ada = await add_person(service, "officer", "Otto Officer"), await add_person(service, "reviewer")
     batch, (first,) = await call_of(service, "# One")
     await service.finish()
     strength = Point(kind="strength", text="It is cheap.")
@@ -126,9 +126,9 @@ async def test_reviewer_agrees_or_disagrees_with_points_of_the_report(service: S
 
 
 async def test_conflicts_are_detected_declared_cleared_and_enforced(service: Service, officer: Person) -> None:
-    grace = await person(service, "reviewer", "Grace Hopper")
-    yale = await person(service, "reviewer", "Ada Byron", affiliation="Nowhere; Yale University")
-    free = await person(service, "reviewer", "Bob Noyce")
+    grace = await add_person(service, "reviewer", "Grace Hopper")
+    yale = await add_person(service, "reviewer", "Ada Byron", affiliation="Nowhere; Yale University")
+    free = await add_person(service, "reviewer", "Bob Noyce")
     batch, (first, second, *_) = await call_of(service, *PAPERS)
     outcome = await assign_reviewers(officer, batch, per_proposal=2)
     found = {item["member"]: item for item in outcome["conflicts"]}
@@ -155,8 +155,8 @@ async def test_conflicts_are_detected_declared_cleared_and_enforced(service: Ser
 
 
 async def test_opinion_with_a_conflict_is_shown_but_not_counted(service: Service) -> None:
-    officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
-    bob = await person(service, "reviewer", "Bob Noyce")
+    officer, ada = await add_person(service, "officer", "Otto Officer"), await add_person(service, "reviewer")
+    bob = await add_person(service, "reviewer", "Bob Noyce")
     batch, (first,) = await call_of(service, "# One")
     await assign_reviewers(officer, batch, per_proposal=2)
     for who, score in ((ada, 5), (bob, 2)):
@@ -171,10 +171,10 @@ async def test_opinion_with_a_conflict_is_shown_but_not_counted(service: Service
     assert (panel["submitted_opinions"], panel["excluded_opinions"], row["excluded_opinions"]) == (2, 1, 1)
     assert (row["mean"], row["spread"], row["score"]) == (2, None, 2)
     assert {item["name"]: item["conflict"] for item in row["opinions"]} == {"Ada Byron": True, "Bob Noyce": False}
-    carol = await person(service, "reviewer", "Carol Shaw")
+    carol = await add_person(service, "reviewer", "Carol Shaw")
     again = await assign_reviewers(officer, batch, per_proposal=2)
     assert (again["assigned"], again["loads"][carol.member.id], again["withdrawn"]) == (1, 1, 0)
-    async with signed_in(service, officer.key) as browser:
+    async with open_session(service, officer.key) as browser:
         shown = (await browser.get(f"/console/calls/{batch}/panel")).text
     assert "not counted: conflict" in shown
     assert "1, by reviewers with a conflict of interest" in shown
@@ -185,14 +185,14 @@ async def test_opinion_with_a_conflict_is_shown_but_not_counted(service: Service
 
 
 async def test_conflict_found_later_moves_the_assignment_to_another_reviewer(service: Service) -> None:
-    officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
+    officer, ada = await add_person(service, "officer", "Otto Officer"), await add_person(service, "reviewer")
     batch, (first,) = await call_of(service, PAPERS[0])
     await assign_reviewers(officer, batch, per_proposal=1)
     await officer.patch(f"/v1/members/{ada.member.id}", json={"affiliation": "Yale University"})
     alone = await assign_reviewers(officer, batch, per_proposal=1, dry_run=True)
     assert (alone["assigned"], alone["withdrawn"], alone["unfilled_proposals"][0]["missing_reviewers"]) == (0, 1, 1)
     assert len((await ada.get("/v1/assignments")).json()["items"]) == 1
-    bob = await person(service, "reviewer", "Bob Noyce")
+    bob = await add_person(service, "reviewer", "Bob Noyce")
     outcome = await assign_reviewers(officer, batch, per_proposal=1)
     assert (outcome["assigned"], outcome["withdrawn"], outcome["unfilled_proposals"]) == (1, 1, [])
     assert outcome["loads"] == {ada.member.id: 0, bob.member.id: 1}
@@ -205,10 +205,10 @@ async def test_conflict_found_later_moves_the_assignment_to_another_reviewer(ser
 
 
 async def test_assignments_page_announces_and_ends_conflicted_assignments(service: Service) -> None:
-    officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
+    officer, ada = await add_person(service, "officer", "Otto Officer"), await add_person(service, "reviewer")
     batch, _ = await call_of(service, PAPERS[0])
     here = f"/console/calls/{batch}/assignments"
-    async with signed_in(service, officer.key) as browser:
+    async with open_session(service, officer.key) as browser:
         await assign_reviewers(officer, batch, per_proposal=1)
         await officer.patch(f"/v1/members/{ada.member.id}", json={"affiliation": "Yale University"})
         shown = (await browser.get(f"{here}?per_proposal=1")).text
@@ -221,7 +221,7 @@ async def test_assignments_page_announces_and_ends_conflicted_assignments(servic
 
 
 async def test_outdated_assignment_pairs_are_skipped(service: Service, ada: Person) -> None:
-    bob = await person(service, "reviewer", "Bob Noyce")
+    bob = await add_person(service, "reviewer", "Bob Noyce")
     batch, (first, second, third) = await call_of(service, "# One", "# Two", "# Three")
     stores, now = service.services, service.services.clock.now()
     pairs = [(JobId(item), who.member.id) for item in (first, second, third) for who in (ada, bob)]
@@ -237,8 +237,8 @@ async def test_outdated_assignment_pairs_are_skipped(service: Service, ada: Pers
 
 
 async def test_sign_off_with_unfinished_evaluations_requires_confirmation(service: Service) -> None:
-    owner = await person(service, "owner", "Olga Owner")
-    await person(service, "reviewer")
+    owner = await add_person(service, "owner", "Olga Owner")
+    await add_person(service, "reviewer")
     batch, _ = await call_of(service, "# One", "# Two", "# Three")
     await service.finish()
     sign_off = f"/v1/batches/{batch}/sign-off"
@@ -261,7 +261,7 @@ async def test_sign_off_with_unfinished_evaluations_requires_confirmation(servic
 
 
 async def test_assignment_can_be_withdrawn_only_before_an_opinion(service: Service) -> None:
-    officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
+    officer, ada = await add_person(service, "officer", "Otto Officer"), await add_person(service, "reviewer")
     batch, (first, second) = await call_of(service, "# One", "# Two")
     await assign_reviewers(officer, batch, per_proposal=1)
     await ada.post(f"/v1/evaluations/{first}/opinions", json={"score": 2})
@@ -271,8 +271,8 @@ async def test_assignment_can_be_withdrawn_only_before_an_opinion(service: Servi
 
 
 async def test_removed_reviewer_is_replaced_only_where_no_opinion_exists(service: Service) -> None:
-    officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
-    gus = await person(service, "reviewer", "Gus Gone")
+    officer, ada = await add_person(service, "officer", "Otto Officer"), await add_person(service, "reviewer")
+    gus = await add_person(service, "reviewer", "Gus Gone")
     batch, (first, second) = await call_of(service, "# One", "# Two")
     await assign_reviewers(officer, batch, per_proposal=2)
     assert (await gus.post(f"/v1/evaluations/{first}/opinions", json={"score": 2})).status_code == 200
@@ -280,7 +280,7 @@ async def test_removed_reviewer_is_replaced_only_where_no_opinion_exists(service
     short = await assign_reviewers(officer, batch, per_proposal=2)
     assert short["withdrawn"] == 1
     assert [(item["evaluation"], item["missing_reviewers"]) for item in short["unfilled_proposals"]] == [(second, 1)]
-    grace = await person(service, "reviewer", "Grace Hopper")
+    grace = await add_person(service, "reviewer", "Grace Hopper")
     await assign_reviewers(officer, batch, per_proposal=2)
     given = (await officer.get("/v1/assignments")).json()["items"]
     who = {(item["evaluation"], item["member"]) for item in given}

@@ -13,11 +13,11 @@ from orchestrator.jobs.submissions import NewJob
 from orchestrator.store import NotificationListener
 from orchestrator.store.reward_groups import GroupPlan
 from tests.contract.api.problems import check_problem
-from tests.contract.api.reward_jobs import REWARD_ITEM, finish_rewards, reward_outcome, store_outcomes
+from tests.contract.api.reward_jobs import REWARD_ITEM, build_reward_outcome, finish_rewards, store_outcomes
 from tests.contract.api.service import ACME, OTHER, Service
 
 
-def rollout(idea: str = REWARD_ITEM["idea"], **more: Any) -> dict[str, Any]:
+def build_rollout(idea: str = REWARD_ITEM["idea"], **more: Any) -> dict[str, Any]:
     """Return a rollout as NeMo Gym sends it: the request, the response, and the columns of its row."""
     thought = {"type": "reasoning", "id": "r", "summary": [{"type": "summary_text", "text": "Hm."}]}
     said = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": idea}]}
@@ -32,12 +32,12 @@ def rollout(idea: str = REWARD_ITEM["idea"], **more: Any) -> dict[str, Any]:
 WORK = RewardsRequest(items=(NamedRewardItem.model_validate(REWARD_ITEM),))
 
 
-def member(number: int, idea: str = "", **more: Any) -> dict[str, Any]:
-    return rollout(idea or f"Idea {number}", group="step 1, prompt 4", size=3, member=number, **more)
+def build_member(number: int, idea: str = "", **more: Any) -> dict[str, Any]:
+    return build_rollout(idea or f"Idea {number}", group="step 1, prompt 4", size=3, member=number, **more)
 
 
 @asynccontextmanager
-async def judged(service: Service, values: Mapping[str, int | None]) -> AsyncIterator[list[str]]:
+async def judge_jobs(service: Service, values: Mapping[str, int | None]) -> AsyncIterator[list[str]]:
     """Run every job with a score by idea; yield the ideas that were judged."""
     seen: list[str] = []
 
@@ -46,11 +46,11 @@ async def judged(service: Service, values: Mapping[str, int | None]) -> AsyncIte
             while True:
                 for row in await service.database.fetch("SELECT id FROM jobs WHERE state = 'queued'"):
                     assert row["id"].startswith("rw_")
-                    lease = await service.lease()
+                    lease = await service.lease_next()
                     assert isinstance(lease.request, RewardsRequest)
                     ideas = [item.idea for item in lease.request.items]
                     seen.extend(ideas)
-                    found = [reward_outcome(place, values[idea]) for place, idea in enumerate(ideas)]
+                    found = [build_reward_outcome(place, values[idea]) for place, idea in enumerate(ideas)]
                     await store_outcomes(service, lease, *found)
                     await finish_rewards(service, lease, found)
                 await notifications.next(0.2)
@@ -62,8 +62,8 @@ async def judged(service: Service, values: Mapping[str, int | None]) -> AsyncIte
 
 
 async def test_rollout_is_returned_with_its_reward(service: Service, client: httpx2.AsyncClient) -> None:
-    sent = rollout(_ng_task_index=7)
-    async with judged(service, {REWARD_ITEM["idea"]: 1}):
+    sent = build_rollout(_ng_task_index=7)
+    async with judge_jobs(service, {REWARD_ITEM["idea"]: 1}):
         answer = await client.post("/v1/rewards/verify", json=sent)
     found = answer.json()
     assert (answer.status_code, found["reward"], found["reward_components"]) == (200, 1.0, {"match": 1.0})
@@ -73,8 +73,8 @@ async def test_rollout_is_returned_with_its_reward(service: Service, client: htt
 
 
 async def test_judge_that_failed_gives_null_and_not_zero(service: Service, client: httpx2.AsyncClient) -> None:
-    async with judged(service, {REWARD_ITEM["idea"]: None}):
-        found = (await client.post("/v1/rewards/verify", json=rollout())).json()
+    async with judge_jobs(service, {REWARD_ITEM["idea"]: None}):
+        found = (await client.post("/v1/rewards/verify", json=build_rollout())).json()
     assert (found["reward"], found["reward_components"]) == (None, {})
     assert found["_ng_failure_class"] == "judge_failed"
 
@@ -82,11 +82,11 @@ async def test_judge_that_failed_gives_null_and_not_zero(service: Service, clien
 @pytest.mark.parametrize(
     ("sent", "pointer"),
     [
-        (rollout(verifier_metadata={}), "/abstract"),
-        (rollout(responses_create_params={}), "/question"),
-        (rollout(response={"output": "text"}), "/response/output"),
-        (rollout("x" * 100_001), "/response/output"),
-        (rollout(judge="nobody"), "/judge"),
+        (build_rollout(verifier_metadata={}), "/abstract"),
+        (build_rollout(responses_create_params={}), "/question"),
+        (build_rollout(response={"output": "text"}), "/response/output"),
+        (build_rollout("x" * 100_001), "/response/output"),
+        (build_rollout(judge="nobody"), "/judge"),
     ],
 )
 async def test_rollout_that_cannot_be_judged_says_why(
@@ -99,16 +99,16 @@ async def test_rollout_that_cannot_be_judged_says_why(
 async def test_timed_out_verdict_is_awaited_again_without_a_second_job(
     database: Any, listener: NotificationListener
 ) -> None:
-    service = Service.of(database, listener, max_wait_seconds=0.05)
-    await service.tenant()
-    async with service.caller() as client:
+    service = Service.build(database, listener, max_wait_seconds=0.05)
+    await service.create_tenant()
+    async with service.open_caller() as client:
         for _ in range(2):
-            answer = await client.post("/v1/rewards/verify", json=rollout(), headers={"Idempotency-Key": "one"})
+            answer = await client.post("/v1/rewards/verify", json=build_rollout(), headers={"Idempotency-Key": "one"})
             check_problem(answer, 503, "busy")
     assert len(await service.database.fetch("SELECT FROM jobs")) == 1
 
 
-async def _all(client: httpx2.AsyncClient, sent: list[dict[str, Any]]) -> list[dict[str, Any]]:
+async def _compare_all(client: httpx2.AsyncClient, sent: list[dict[str, Any]]) -> list[dict[str, Any]]:
     answers = await asyncio.gather(*(client.post("/v1/rewards/compare", json=item) for item in sent))
     assert [answer.status_code for answer in answers] == [200] * len(sent)
     return [answer.json() for answer in answers]
@@ -117,10 +117,10 @@ async def _all(client: httpx2.AsyncClient, sent: list[dict[str, Any]]) -> list[d
 async def test_complete_group_is_rewarded_once_and_identically_on_repeat(
     service: Service, client: httpx2.AsyncClient
 ) -> None:
-    sent = [member(number) for number in range(3)]
-    async with judged(service, {"Idea 0": 1, "Idea 1": 0, "Idea 2": 0}) as seen:
-        first = await _all(client, sent)
-        again = await _all(client, sent)
+    sent = [build_member(number) for number in range(3)]
+    async with judge_jobs(service, {"Idea 0": 1, "Idea 1": 0, "Idea 2": 0}) as seen:
+        first = await _compare_all(client, sent)
+        again = await _compare_all(client, sent)
     assert [item["reward"] for item in first] == pytest.approx([2 / 3, -1 / 3, -1 / 3])
     assert first[0]["reward_components"] == {"match": 1.0, "group_mean": pytest.approx(1 / 3), "group_judged": 3}
     assert again == first
@@ -130,23 +130,23 @@ async def test_complete_group_is_rewarded_once_and_identically_on_repeat(
 async def test_member_without_a_reward_is_excluded_from_the_group_mean(
     service: Service, client: httpx2.AsyncClient
 ) -> None:
-    async with judged(service, {"Idea 0": 1, "Idea 1": None, "Idea 2": 0}):
-        found = await _all(client, [member(number) for number in range(3)])
+    async with judge_jobs(service, {"Idea 0": 1, "Idea 1": None, "Idea 2": 0}):
+        found = await _compare_all(client, [build_member(number) for number in range(3)])
     assert [item["reward"] for item in found] == [0.5, None, -0.5]
     assert found[1]["reward_components"] == {"group_mean": 0.5, "group_judged": 2}
 
 
 async def test_incomplete_group_names_its_missing_members_and_can_be_completed(service: Service) -> None:
     hurried = service.with_services(group_seconds=0.2)
-    async with hurried.caller() as client:
-        async with judged(hurried, {"Idea 0": 1, "Idea 1": 0, "Idea 2": 0}) as seen:
+    async with hurried.open_caller() as client:
+        async with judge_jobs(hurried, {"Idea 0": 1, "Idea 1": 0, "Idea 2": 0}) as seen:
             for _ in range(2):
                 refused = check_problem(
-                    await client.post("/v1/rewards/compare", json=member(1)), 409, "group-incomplete"
+                    await client.post("/v1/rewards/compare", json=build_member(1)), 409, "group-incomplete"
                 )
                 assert refused.missing == (0, 2)
-        async with service.caller() as patient, judged(service, {"Idea 0": 1, "Idea 2": 0}) as later:
-            found = await _all(patient, [member(number) for number in (0, 1, 2)])
+        async with service.open_caller() as patient, judge_jobs(service, {"Idea 0": 1, "Idea 2": 0}) as later:
+            found = await _compare_all(patient, [build_member(number) for number in (0, 1, 2)])
     assert [item["reward"] for item in found] == pytest.approx([2 / 3, -1 / 3, -1 / 3])
     assert (seen, sorted(later)) == (["Idea 1"], ["Idea 0", "Idea 2"])
 
@@ -169,15 +169,15 @@ async def test_repeated_member_extends_the_group_wait_only_after_it_expired(serv
 async def test_group_is_shared_between_processes_but_not_between_tenants(
     service: Service, client: httpx2.AsyncClient, listener: NotificationListener
 ) -> None:
-    other_process = Service.of(service.database, listener)
+    other_process = Service.build(service.database, listener)
     async with (
-        other_process.caller() as there,
-        service.caller(tenant=OTHER) as stranger,
-        judged(service, {"Idea 0": 1, "Idea 1": 0, "Idea 2": 0}),
+        other_process.open_caller() as there,
+        service.open_caller(tenant=OTHER) as stranger,
+        judge_jobs(service, {"Idea 0": 1, "Idea 1": 0, "Idea 2": 0}),
     ):
         posts = [(client, 0), (there, 1), (client, 2), *((stranger, number) for number in range(3))]
         answers = await asyncio.gather(
-            *(item.post("/v1/rewards/compare", json=member(number)) for item, number in posts)
+            *(item.post("/v1/rewards/compare", json=build_member(number)) for item, number in posts)
         )
     assert [answer.json()["reward"] for answer in answers] == pytest.approx([2 / 3, -1 / 3, -1 / 3] * 2)
     groups = await service.database.fetch("SELECT tenant FROM reward_groups ORDER BY tenant")
@@ -187,7 +187,7 @@ async def test_group_is_shared_between_processes_but_not_between_tenants(
 @pytest.mark.parametrize(
     ("changed", "status", "slug", "pointer"),
     [
-        ({"response": rollout("Another idea")["response"]}, 409, "conflict", "/member"),
+        ({"response": build_rollout("Another idea")["response"]}, 409, "conflict", "/member"),
         ({"size": 4}, 409, "conflict", "/size"),
         ({"judge": "viewpoints"}, 409, "conflict", "/judge"),
         ({"member": 3}, 422, "invalid-request", "/member"),
@@ -198,24 +198,26 @@ async def test_mismatched_member_is_rejected_and_not_judged(
     service: Service, changed: dict[str, Any], status: int, slug: str, pointer: str
 ) -> None:
     hurried = service.with_services(group_seconds=0.01)
-    async with hurried.caller() as client:
-        check_problem(await client.post("/v1/rewards/compare", json=member(1)), 409, "group-incomplete")
-        refused = check_problem(await client.post("/v1/rewards/compare", json={**member(1), **changed}), status, slug)
+    async with hurried.open_caller() as client:
+        check_problem(await client.post("/v1/rewards/compare", json=build_member(1)), 409, "group-incomplete")
+        refused = check_problem(
+            await client.post("/v1/rewards/compare", json={**build_member(1), **changed}), status, slug
+        )
     assert [error.pointer for error in refused.errors or ()] == [pointer]
     assert len(await service.database.fetch("SELECT FROM jobs")) == 1
 
 
 async def test_rollout_index_is_used_as_the_group_member_number(service: Service, client: httpx2.AsyncClient) -> None:
-    sent = [{**member(number), "member": None, "_ng_rollout_index": number} for number in range(3)]
-    async with judged(service, {"Idea 0": 1, "Idea 1": 1, "Idea 2": 1}):
-        found = await _all(client, sent)
+    sent = [{**build_member(number), "member": None, "_ng_rollout_index": number} for number in range(3)]
+    async with judge_jobs(service, {"Idea 0": 1, "Idea 1": 1, "Idea 2": 1}):
+        found = await _compare_all(client, sent)
     assert [item["reward"] for item in found] == [0.0] * 3
 
 
-def whole_group(*ideas: str, **more: Any) -> dict[str, Any]:
+def build_whole_group(*ideas: str, **more: Any) -> dict[str, Any]:
     return {
         "conversation_history": [{"role": "user", "content": REWARD_ITEM["question"]}],
-        "response_objs": [rollout(idea)["response"] for idea in ideas],
+        "response_objs": [build_rollout(idea)["response"] for idea in ideas],
         "principle": REWARD_ITEM["abstract"],
         **more,
     }
@@ -225,8 +227,8 @@ async def test_group_sent_as_a_list_is_rewarded_in_order_once_per_key(
     service: Service, client: httpx2.AsyncClient
 ) -> None:
     """Exactly what NeMo Gym's clients of `genrm_compare` send: no field of ours."""
-    sent, headers = whole_group("Idea 0", "Idea 1", "Idea 2"), {"Idempotency-Key": "step-1-prompt-4"}
-    async with judged(service, {"Idea 0": 1, "Idea 1": None, "Idea 2": 0}) as seen:
+    sent, headers = build_whole_group("Idea 0", "Idea 1", "Idea 2"), {"Idempotency-Key": "step-1-prompt-4"}
+    async with judge_jobs(service, {"Idea 0": 1, "Idea 1": None, "Idea 2": 0}) as seen:
         answers = [await client.post("/v1/rewards/compare", json=sent, headers=headers) for _ in range(2)]
     assert [answer.status_code for answer in answers] == [200, 200]
     found = answers[0].json()
@@ -243,8 +245,8 @@ async def test_group_sent_as_a_list_is_rewarded_in_order_once_per_key(
     [
         ({"response_objs": []}, "/response_objs"),
         ({"response_objs": "text"}, "/response_objs"),
-        ({"response_objs": [rollout()["response"], {"output": "text"}]}, "/response_objs/1/output"),
-        ({"response_objs": [rollout("x" * 100_001)["response"]]}, "/response_objs/0/output"),
+        ({"response_objs": [build_rollout()["response"], {"output": "text"}]}, "/response_objs/1/output"),
+        ({"response_objs": [build_rollout("x" * 100_001)["response"]]}, "/response_objs/0/output"),
         ({"principle": None}, "/abstract"),
         ({"conversation_history": []}, "/question"),
         ({"judge": "nobody"}, "/judge"),
@@ -254,11 +256,11 @@ async def test_group_sent_as_a_list_is_rewarded_in_order_once_per_key(
 async def test_list_that_cannot_be_judged_says_why(
     client: httpx2.AsyncClient, changed: dict[str, Any], pointer: str
 ) -> None:
-    sent = {**whole_group("Idea 0"), **changed}
+    sent = {**build_whole_group("Idea 0"), **changed}
     refused = check_problem(await client.post("/v1/rewards/compare", json=sent), 422, "invalid-request")
     assert [error.pointer for error in refused.errors or ()] == [pointer]
 
 
 async def test_member_without_group_and_size_names_the_missing_fields(client: httpx2.AsyncClient) -> None:
-    refused = check_problem(await client.post("/v1/rewards/compare", json=rollout()), 422, "invalid-request")
+    refused = check_problem(await client.post("/v1/rewards/compare", json=build_rollout()), 422, "invalid-request")
     assert [error.pointer for error in refused.errors or ()] == ["/group", "/size"]

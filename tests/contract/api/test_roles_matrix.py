@@ -10,7 +10,7 @@ from fastapi.routing import APIRoute
 from orchestrator.access.audit_chain import ActBy, Actor
 from orchestrator.access.roles import PERMISSIONS, ROLES, Act, Role
 from orchestrator.reviewing.models import ReviewRefused
-from tests.contract.api.people import call_of, person
+from tests.contract.api.people import add_person, call_of
 from tests.contract.api.service import ACME, Service
 
 _BODY = {
@@ -61,17 +61,17 @@ _PARAMETERS: dict[tuple[str, str], dict[str, str]] = {
 """Beside the reviewer whom they name."""
 
 
-def _acts(dependant: Dependant) -> Iterator[tuple[Act, ...]]:
+def _iterate_acts(dependant: Dependant) -> Iterator[tuple[Act, ...]]:
     yield from (found for found in [getattr(dependant.call, "acts", None)] if found)
     for dependency in dependant.dependencies:
-        yield from _acts(dependency)
+        yield from _iterate_acts(dependency)
 
 
-def _routes(service: Service) -> Iterator[tuple[str, str, tuple[Act, ...]]]:
+def _iterate_routes(service: Service) -> Iterator[tuple[str, str, tuple[Act, ...]]]:
     routers = [item.original_router for item in service.app.router.routes if hasattr(item, "original_router")]
     for route in (route for router in routers for route in router.routes):
         if isinstance(route, APIRoute):
-            for acts in _acts(route.dependant):
+            for acts in _iterate_acts(route.dependant):
                 for method in sorted((route.methods or set()) - {"HEAD"}):
                     yield method, route.path, acts
 
@@ -80,19 +80,19 @@ def _routes(service: Service) -> Iterator[tuple[str, str, tuple[Act, ...]]]:
 async def test_each_role_is_allowed_or_refused_as_in_the_permissions_table(service: Service, role: Role) -> None:
     batch, (evaluation, _) = await call_of(service, "# One", "# Two")
     if role == "machine":
-        key = await service.key("read", "submit", "manage")
-        member = (await person(service, "reviewer", "Bob Noyce")).member.id
+        key = await service.create_key("read", "submit", "manage")
+        member = (await add_person(service, "reviewer", "Bob Noyce")).member.id
     else:
-        asks = await person(service, role)
-        key, member = asks.key, (await person(service, "reviewer", "Bob Noyce")).member.id
+        asks = await add_person(service, role)
+        key, member = asks.key, (await add_person(service, "reviewer", "Bob Noyce")).member.id
     seen = 0
-    for method, path, acts in _routes(service):
+    for method, path, acts in _iterate_routes(service):
         thing = {"batches": batch, "evaluations": evaluation, "members": member}.get(path.split("/")[2], "")
         body: dict[str, Any] = {name: _BODY[name] for name in _FIELDS.get(f"{method} {path}", _FIELDS.get(path, ()))}
         if (path.endswith("/conflicts") and role != "reviewer") or path == "/v1/evaluations/{id}/assignments":
             body["reviewer"] = member
         named = {"reviewer": member} | _PARAMETERS[method, path] if (method, path) in _PARAMETERS else {}
-        async with service.client(key) as client:
+        async with service.open_client(key) as client:
             answer = await client.request(
                 method,
                 path.replace("{id}", thing).replace("{number}", "1"),
@@ -107,7 +107,7 @@ async def test_each_role_is_allowed_or_refused_as_in_the_permissions_table(servi
 
 
 def test_every_permission_guards_a_route_with_two_known_exceptions(service: Service) -> None:
-    guarded = {act for _, _, acts in _routes(service) for act in acts}
+    guarded = {act for _, _, acts in _iterate_routes(service) for act in acts}
     # Whether an address changes, the route sees only in its body: the next test.
     assert PERMISSIONS.keys() - guarded == {"erase", "change addresses"}
 
@@ -115,13 +115,13 @@ def test_every_permission_guards_a_route_with_two_known_exceptions(service: Serv
 @pytest.mark.parametrize("role", ROLES)
 async def test_only_permitted_roles_can_change_the_address_of_a_member(service: Service, role: Role) -> None:
     """The first person who signs in with an address becomes the member with that address."""
-    ada = (await person(service, "reviewer", "Ada Byron")).member
+    ada = (await add_person(service, "reviewer", "Ada Byron")).member
     own = (
-        await service.key("read", "submit", "manage")
+        await service.create_key("read", "submit", "manage")
         if role == "machine"
-        else (await person(service, role, "Olga Other")).key
+        else (await add_person(service, role, "Olga Other")).key
     )
-    async with service.client(own) as client:
+    async with service.open_client(own) as client:
         asked = await client.patch(f"/v1/members/{ada.id}", json={"email": "friend@example.org", "name": "A Friend"})
         kept = await client.patch(f"/v1/members/{ada.id}", json={"email": "Ada.Byron@example.org", "name": "Ada King"})
     changed = await service.services.members.get(ACME, ada.id)
@@ -140,8 +140,8 @@ async def test_only_permitted_roles_can_change_the_address_of_a_member(service: 
 
 async def test_address_change_by_a_demoted_owner_is_rejected(service: Service) -> None:
     ada, olga = (
-        (await person(service, "reviewer", "Ada Byron")).member,
-        (await person(service, "officer", "Olga")).member,
+        (await add_person(service, "reviewer", "Ada Byron")).member,
+        (await add_person(service, "officer", "Olga")).member,
     )
     members, now = service.services.members, service.services.clock.now()
     with pytest.raises(ReviewRefused, match="Only an owner"):

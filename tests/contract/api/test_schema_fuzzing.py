@@ -25,9 +25,9 @@ from schemathesis.specs.openapi.checks import (
 
 from orchestrator.application import get_documented_app
 from orchestrator.store import Database, DatabaseSettings, NotificationListener
-from tests.contract.api.people import person
-from tests.contract.api.service import BODY, TEXT, Service, served
-from tests.contract.store_records import paper
+from tests.contract.api.people import add_person
+from tests.contract.api.service import BODY, TEXT, Service, serve
+from tests.contract.store_records import build_paper
 from tests.in_memory import MemoryCorpusVersions
 from tests.memory_corpus import MemoryCorpus
 from tests.postgres import SharedPostgres
@@ -56,9 +56,9 @@ class Running(NamedTuple):
     """Id of an existing object, by the first part of its path."""
 
 
-async def _things(service: Service, key: str) -> dict[str, str]:
+async def _create_things(service: Service, key: str) -> dict[str, str]:
     """One of each kind that has an id; the evaluation is done."""
-    async with service.client(key) as client:
+    async with service.open_client(key) as client:
         done = await client.post("/v1/evaluations", json=BODY)
         await service.finish()
         batch = await client.post(
@@ -67,7 +67,7 @@ async def _things(service: Service, key: str) -> dict[str, str]:
             headers={"Content-Type": "application/x-ndjson"},
         )
         made = await client.post("/v1/keys", json={"name": "robot", "scopes": ["read"]})
-    reviewer = await person(service, "reviewer", "Ada Byron")
+    reviewer = await add_person(service, "reviewer", "Ada Byron")
     return {
         "evaluations": done.json()["id"],
         "batches": batch.json()["id"],
@@ -82,21 +82,21 @@ async def _serve(database_url: str, started: "threading.Event", told: list[Runni
         Database(DatabaseSettings(url=SecretStr(database_url))) as database,
         NotificationListener(database) as listener,
     ):
-        corpus = MemoryCorpus([paper(1), paper(2)], HashingEmbedder())
-        service = Service.of(database, listener, **_QUICK).with_services(
+        corpus = MemoryCorpus([build_paper(1), build_paper(2)], HashingEmbedder())
+        service = Service.build(database, listener, **_QUICK).with_services(
             corpora=MemoryCorpusVersions(corpus), overnight=True
         )
-        await service.tenant()
-        key = await service.key("admin")
-        ids = await _things(service, key)
-        async with served(service.app) as url:
+        await service.create_tenant()
+        key = await service.create_key("admin")
+        ids = await _create_things(service, key)
+        async with serve(service.app) as url:
             told.append(Running(url, key, ids))
             started.set()
             await asyncio.to_thread(stop.wait)
 
 
 @pytest.fixture(scope="module")
-def running(postgres: SharedPostgres) -> Iterator[Running]:
+def running_service(postgres: SharedPostgres) -> Iterator[Running]:
     """Run the service on its own event loop, because the requests come from synchronous code."""
     url = asyncio.run(postgres.migrated_database())
     started, stop, told = threading.Event(), threading.Event(), list[Running]()
@@ -118,7 +118,7 @@ def running(postgres: SharedPostgres) -> Iterator[Running]:
 
 
 @schemathesis.serializer("application/x-ndjson", "application/jsonl", "application/x-jsonlines", "application/zip")
-def written(_: schemathesis.SerializationContext, value: object) -> bytes:
+def encode_body(_: schemathesis.SerializationContext, value: object) -> bytes:
     return value.encode() if isinstance(value, str) else json.dumps(value).encode()
 
 
@@ -133,11 +133,11 @@ def written(_: schemathesis.SerializationContext, value: object) -> bytes:
     database=None,
 )
 def test_fuzzed_requests_cause_no_server_error_or_schema_violation(
-    case: "schemathesis.Case[Any]", running: Running
+    case: "schemathesis.Case[Any]", running_service: Running
 ) -> None:
-    headers = {"Authorization": f"Bearer {running.key}"}
-    case.call_and_validate(base_url=running.url, headers=headers, checks=_CHECKS)
-    known: Any = running.ids.get(case.path.split("/")[2]) if case.path.startswith("/v1/") else None
+    headers = {"Authorization": f"Bearer {running_service.key}"}
+    case.call_and_validate(base_url=running_service.url, headers=headers, checks=_CHECKS)
+    known: Any = running_service.ids.get(case.path.split("/")[2]) if case.path.startswith("/v1/") else None
     if "id" in case.path_parameters and known is not None and case.method != "DELETE":
         case.path_parameters["id"] = known
-        case.call_and_validate(base_url=running.url, headers=headers, checks=_CHECKS)
+        case.call_and_validate(base_url=running_service.url, headers=headers, checks=_CHECKS)

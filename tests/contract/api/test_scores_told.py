@@ -15,9 +15,9 @@ from orchestrator.jobs.models import BatchId, JobVerdict
 from orchestrator.settings import BatchSettings, QueueSettings
 from orchestrator.store import PgJobs, PgLeases, PgReports
 from tests.contract.api.commands import Program
-from tests.contract.api.console_forms import csrf_token, signed_in
+from tests.contract.api.console_forms import fetch_csrf_token, open_session
 from tests.contract.api.evaluated_calls import NO_SCORE_REASON, call_with_reports
-from tests.contract.api.service import ACME, BODY, TEXT, Service, served
+from tests.contract.api.service import ACME, BODY, TEXT, Service, serve
 from tests.contract.office_files import word
 from tests.contract.store_records import report
 
@@ -26,7 +26,7 @@ ORIGIN = {"Origin": "http://api"}
 
 @pytest.fixture
 async def client(service: Service) -> AsyncIterator[AsyncClient]:
-    async with served(service.app) as url, AsyncClient(url, await service.key()) as opened:
+    async with serve(service.app) as url, AsyncClient(url, await service.create_key()) as opened:
         yield opened
 
 
@@ -63,8 +63,8 @@ async def test_finished_batch_reports_outcomes_of_its_evaluations(service: Servi
 
 async def test_commands_report_scores_or_why_absent(service: Service, tmp_path: Path) -> None:
     batch = await call_with_reports(service)
-    async with served(service.app) as url:
-        program = Program(url, await service.key(), tmp_path)
+    async with serve(service.app) as url:
+        program = Program(url, await service.create_key(), tmp_path)
         watched = await program.run("batch", "watch", batch)
         listed = await program.run("batch", "list", batch)
         waiting = await program.run("batch", "list", "--state", "queued")
@@ -93,7 +93,7 @@ async def test_sender_reference_is_returned_separately_in_all_results(service: S
         ("plan b.txt", "plan b.txt"),
         ("my own: 7", "my own: 7"),
     }
-    table = await _csv(service.machine, batch)
+    table = await _fetch_csv(service.machine, batch)
     assert [(row["source"], row["reference"]) for row in table] == [
         ("call.csv:1 (A-2026-7)", "A-2026-7"),
         ("call.csv:2", ""),
@@ -101,7 +101,7 @@ async def test_sender_reference_is_returned_separately_in_all_results(service: S
     ]
 
 
-async def _csv(caller: httpx2.AsyncClient, batch: str) -> list[dict[str, str]]:
+async def _fetch_csv(caller: httpx2.AsyncClient, batch: str) -> list[dict[str, str]]:
     answer = await caller.get(f"/v1/batches/{batch}/results", params={"format": "csv"})
     return list(csv.DictReader(io.StringIO(answer.text.removeprefix("\ufeff"))))
 
@@ -109,7 +109,7 @@ async def _csv(caller: httpx2.AsyncClient, batch: str) -> list[dict[str, str]]:
 async def test_document_title_replaces_the_file_name_after_reading(service: Service) -> None:
     files = [("file", ("A-7.docx", word("<w:p><w:r><w:t>Salt</w:t></w:r></w:p>")))]
     batch = (await service.machine.post("/v1/batches", files=files)).json()["id"]
-    lease = await service.lease()
+    lease = await service.lease_next()
     leases, run = PgLeases(service.database, QueueSettings()), EvaluationId(f"run_{lease.job}")
     assert await leases.record_run(lease, run, {})
     await PgReports(service.database).store(report(run))
@@ -122,7 +122,7 @@ async def test_document_title_replaces_the_file_name_after_reading(service: Serv
 async def test_unavailable_method_is_rejected_with_its_reason_and_not_listed(service: Service) -> None:
     lacking = service.with_services(unavailable={"grapheval": "There is no viewpoint graph."})
     rows = [("file", ("one.txt", TEXT.encode()))]
-    async with lacking.caller() as caller:
+    async with lacking.open_caller() as caller:
         offered = [item["name"] for item in (await caller.get("/v1/methods")).json()["items"]]
         for answer in (
             await caller.post("/v1/evaluations", json=BODY | {"method": "grapheval"}),
@@ -145,11 +145,11 @@ async def test_documents_of_a_cancelled_call_can_be_retried_until_retention_ends
     document = next(item["id"] for item in listed if item["source"] == "A-7.docx")
     now = dt.datetime.now(dt.UTC)
     until = f"until {(now + dt.timedelta(days=30)).date()}"
-    async with signed_in(service, await service.key()) as client:
+    async with open_session(service, await service.create_key()) as client:
         call, proposal = f"/console/calls/{batch}", f"/console/proposals/{document}"
         asking = (await client.get(f"{call}/cancel")).text
         assert "1 document (PDF, Word, LibreOffice) among them is stored for this purpose for 30 days" in asking
-        form = {"csrf_token": await csrf_token(client, f"{call}/cancel")}
+        form = {"csrf_token": await fetch_csrf_token(client, f"{call}/cancel")}
         assert (await client.post(f"{call}/cancel", data=form, headers=ORIGIN)).status_code == 303
         page, alone = (await client.get(call)).text, (await client.get(proposal)).text
         assert "Retry 2 without a report" in page

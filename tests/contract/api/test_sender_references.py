@@ -8,7 +8,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.contract.api.people import person
+from tests.contract.api.people import add_person
 from tests.contract.api.problems import check_problem
 from tests.contract.api.ranking_jobs import finish_ranking, submit_ranking
 from tests.contract.api.service import OTHER, Service
@@ -34,7 +34,7 @@ async def send_one(client: httpx2.AsyncClient, source: str, text: str) -> str:
     return str(answer.json()["id"])
 
 
-async def references(client: httpx2.AsyncClient, path: str) -> list[tuple[str, str]]:
+async def list_references(client: httpx2.AsyncClient, path: str) -> list[tuple[str, str]]:
     answer = await client.get(path)
     assert answer.status_code == 200, answer.text
     return [(item["title"], item["reference"]) for item in answer.json()["items"]]
@@ -45,14 +45,14 @@ async def test_evaluations_are_filtered_by_sender_reference(service: Service, cl
     await send_one(client, "A-1", "alone")
     await send_one(client, "folder/A-1", "another name")
     await send_one(client, "call (A-1)", "a third name")
-    listed = await references(client, "/v1/evaluations?reference=A-1")
+    listed = await list_references(client, "/v1/evaluations?reference=A-1")
     assert sorted(reference for _, reference in listed) == ["A-1", "A-1"]
-    assert await references(client, f"/v1/batches/{batch}/evaluations?reference=A-11") == [("Bees write", "A-11")]
+    assert await list_references(client, f"/v1/batches/{batch}/evaluations?reference=A-11") == [("Bees write", "A-11")]
     # A row number is not a reference, and `%` is not a wildcard.
     for other in ("row 3", "A-%", "a-1", "A-"):
-        assert await references(client, f"/v1/evaluations?reference={other.replace('%', '%25')}") == []
-    async with service.caller(tenant=OTHER) as stranger:
-        assert await references(stranger, "/v1/evaluations?reference=A-1") == []
+        assert await list_references(client, f"/v1/evaluations?reference={other.replace('%', '%25')}") == []
+    async with service.open_caller(tenant=OTHER) as stranger:
+        assert await list_references(stranger, "/v1/evaluations?reference=A-1") == []
     check_problem(await client.get("/v1/evaluations?reference="), 422, "invalid-request")
 
 
@@ -73,14 +73,14 @@ async def test_rankings_are_filtered_by_idea_reference(service: Service, client:
     waiting = await submit_ranking(client, ideas=[{"id": f"Q-{n}", "text": f"{WORDS} {n}"} for n in range(2)])
     both = await submit_ranking(client, ideas=[{"id": name, "text": f"{WORDS} {name}"} for name in ("Q-1", "P-1")])
 
-    async def listed(reference: str) -> list[str]:
+    async def list_rankings(reference: str) -> list[str]:
         answer = await client.get(f"/v1/rankings?reference={reference}")
         return [item["id"] for item in answer.json()["items"]]
 
-    assert await listed("P-1") == [both.id, done.id]
-    assert await listed("Q-1") == [both.id, waiting.id]
-    assert await listed("P-") == []
-    async with service.caller(tenant=OTHER) as stranger:
+    assert await list_rankings("P-1") == [both.id, done.id]
+    assert await list_rankings("Q-1") == [both.id, waiting.id]
+    assert await list_rankings("P-") == []
+    async with service.open_caller(tenant=OTHER) as stranger:
         assert (await stranger.get("/v1/rankings?reference=P-1")).json()["items"] == []
 
 
@@ -129,7 +129,7 @@ async def test_row_number_is_not_used_as_a_ranking_reference(service: Service, c
 async def test_reviewers_cannot_query_sender_references(service: Service, client: httpx2.AsyncClient) -> None:
     ranked = await submit_ranking(client)
     await finish_ranking(service)
-    reviewer = await person(service, "reviewer")
+    reviewer = await add_person(service, "reviewer")
     for path in (
         "/v1/evaluations?reference=P-1",
         "/v1/rankings?reference=P-1",

@@ -20,7 +20,7 @@ from orchestrator.settings import AccessSettings
 from orchestrator.web.csrf import get_csrf_token
 from orchestrator.web.return_url import to_console_path
 from orchestrator.web.signed_in import SignedInDependency, require_permission
-from tests.contract.api.people import call_of, person
+from tests.contract.api.people import add_person, call_of
 from tests.contract.api.problems import check_problem
 from tests.contract.api.service import BODY, OTHER, Service
 
@@ -51,7 +51,7 @@ def service(service: Service) -> Service:
 
 
 @asynccontextmanager
-async def signed_in(service: Service, key: str, base: str = "http://api") -> AsyncIterator[httpx2.AsyncClient]:
+async def open_session(service: Service, key: str, base: str = "http://api") -> AsyncIterator[httpx2.AsyncClient]:
     async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=service.app), base_url=base) as browser:
         answer = await browser.post("/console/sign-in", data={"key": key}, headers={"Origin": base})
         assert (answer.status_code, answer.headers["location"]) == (303, "/console"), answer.text
@@ -60,14 +60,14 @@ async def signed_in(service: Service, key: str, base: str = "http://api") -> Asy
 
 @pytest.mark.parametrize("scopes", [("submit",), ("read",), ("submit", "read"), ("metrics",)])
 async def test_program_key_cannot_open_the_console(service: Service, scopes: tuple[Scope, ...]) -> None:
-    async with service.client() as browser:
-        answer = await browser.post("/console/sign-in", data={"key": await service.key(*scopes)}, headers=ORIGIN)
+    async with service.open_client() as browser:
+        answer = await browser.post("/console/sign-in", data={"key": await service.create_key(*scopes)}, headers=ORIGIN)
     assert (answer.status_code, "set-cookie" in answer.headers) == (403, False)
     assert "This key is for programs" in answer.text
 
 
 async def test_session_ends_when_its_key_becomes_a_program_key(service: Service) -> None:
-    async with signed_in(service, await service.key("manage")) as browser:
+    async with open_session(service, await service.create_key("manage")) as browser:
         assert (await browser.get("/v1/batches")).status_code == 200
         await service.database.execute("UPDATE api_keys SET scopes = '{submit,read}'")
         assert (await browser.get("/console/who")).status_code == 303
@@ -76,7 +76,7 @@ async def test_session_ends_when_its_key_becomes_a_program_key(service: Service)
 
 async def test_wrong_key_is_explained_and_not_echoed(service: Service) -> None:
     wrong = "ak_0123_" + "x" * 43
-    async with service.client() as browser:
+    async with service.open_client() as browser:
         answer = await browser.post("/console/sign-in", data={"key": wrong}, headers=ORIGIN)
     assert (answer.status_code, "set-cookie" in answer.headers) == (401, False)
     assert "The key does not exist." in answer.text
@@ -84,18 +84,18 @@ async def test_wrong_key_is_explained_and_not_echoed(service: Service) -> None:
 
 
 async def test_page_redirects_to_sign_in_and_back(service: Service) -> None:
-    async with service.client() as browser:
+    async with service.open_client() as browser:
         sent = await browser.get("/console/who?sort=-score&page=2")
         assert sent.status_code == 303
         page = await browser.get(sent.headers["location"])
         assert 'value="/console/who?sort=-score&amp;page=2"' in page.text
-        body = {"key": await service.key("manage"), "next": "/console/who?sort=-score&page=2"}
+        body = {"key": await service.create_key("manage"), "next": "/console/who?sort=-score&page=2"}
         answer = await browser.post("/console/sign-in", data=body, headers=ORIGIN)
     assert answer.headers["location"] == "/console/who?sort=-score&page=2"
 
 
 async def test_partial_page_request_redirects_the_whole_page_to_sign_in(service: Service) -> None:
-    async with service.client() as browser:
+    async with service.open_client() as browser:
         told = {"HX-Request": "true", "HX-Current-URL": "http://api/console/calls/x?page=2"}
         answer = await browser.get("/console/who", headers=told)
     back = "/console/sign-in?next=%2Fconsole%2Fcalls%2Fx%3Fpage%3D2"
@@ -114,7 +114,7 @@ async def test_partial_page_request_redirects_the_whole_page_to_sign_in(service:
     ],
 )
 async def test_form_after_session_expiry_returns_to_its_page(service: Service, referer: str | None, back: str) -> None:
-    async with service.client() as browser:
+    async with service.open_client() as browser:
         sent = await browser.post("/console/who", headers={**ORIGIN, **({"Referer": referer} if referer else {})})
     assert (sent.status_code, sent.headers["location"]) == (303, f"/console/sign-in?next={quote(back, safe='')}")
 
@@ -141,10 +141,10 @@ def test_unsafe_redirect_targets_are_replaced_by_the_console(said: str) -> None:
 
 
 async def test_session_cookie_is_host_only_and_http_only(service: Service) -> None:
-    key = await service.key("manage")
-    async with service.client() as browser:
+    key = await service.create_key("manage")
+    async with service.open_client() as browser:
         plain = (await browser.post("/console/sign-in", data={"key": key}, headers=ORIGIN)).headers["set-cookie"]
-    async with signed_in(service, key, "https://api") as browser:
+    async with open_session(service, key, "https://api") as browser:
         assert (await browser.get("/console/who")).status_code == 200
         secure = next(iter(browser.cookies.jar))
     for attribute in ("HttpOnly", "SameSite=lax", "Path=/", "Max-Age=43200"):
@@ -156,52 +156,56 @@ async def test_session_cookie_is_host_only_and_http_only(service: Service) -> No
 async def test_over_tls_only_the_host_prefixed_cookie_is_accepted(service: Service) -> None:
     behind = service.with_services(access=AccessSettings(url="https://assayer.example.org"))
     token = generate_token()
-    new = NewSession(OTHER, "owner", "Eve", key=KeyId(_id_of(await service.key("manage", tenant=OTHER))))
+    new = NewSession(OTHER, "owner", "Eve", key=KeyId(_get_key_id(await service.create_key("manage", tenant=OTHER))))
     await service.services.sessions.begin(token, new, service.services.clock.now())
-    async with behind.client() as browser:
+    async with behind.open_client() as browser:
         for name, status in (("assayer-session", 303), ("__Host-assayer-session", 200)):
-            assert (await browser.get("/console", headers=_cookie({name: token}))).status_code == status
+            assert (await browser.get("/console", headers=_build_cookie_header({name: token}))).status_code == status
         for name, status in (("assayer-session", 401), ("__Host-assayer-session", 200)):
-            assert (await browser.get("/v1/batches", headers=_cookie({name: token}))).status_code == status
-    async with service.client() as browser:
-        assert (await browser.get("/console", headers=_cookie({"__Host-assayer-session": token}))).status_code == 303
+            assert (await browser.get("/v1/batches", headers=_build_cookie_header({name: token}))).status_code == status
+    async with service.open_client() as browser:
+        assert (
+            await browser.get("/console", headers=_build_cookie_header({"__Host-assayer-session": token}))
+        ).status_code == 303
 
 
 async def test_signing_out_invalidates_copied_cookies(service: Service) -> None:
-    async with signed_in(service, await service.key("manage")) as browser:
+    async with open_session(service, await service.create_key("manage")) as browser:
         stolen = dict(browser.cookies)
         token = (await browser.get("/console/who")).json()["csrf"]
         answer = await browser.post("/console/sign-out", data={"csrf_token": token}, headers=ORIGIN)
         assert (answer.status_code, answer.headers["location"]) == (303, "/console/sign-in")
         assert not browser.cookies
-    async with service.client() as thief:
-        assert (await thief.get("/console/who", headers=_cookie(stolen))).status_code == 303
+    async with service.open_client() as thief:
+        assert (await thief.get("/console/who", headers=_build_cookie_header(stolen))).status_code == 303
 
 
 async def test_signing_in_again_makes_a_new_session_and_ends_the_old(service: Service) -> None:
-    async with signed_in(service, await service.key("manage")) as browser:
+    async with open_session(service, await service.create_key("manage")) as browser:
         before = dict(browser.cookies)
-        await browser.post("/console/sign-in", data={"key": await service.key("manage")}, headers=ORIGIN)
+        await browser.post("/console/sign-in", data={"key": await service.create_key("manage")}, headers=ORIGIN)
         assert dict(browser.cookies) != before
         assert (await browser.get("/console/who")).json()["role"] == "owner"
-    async with service.client() as other:
-        assert (await other.get("/console/who", headers=_cookie(before))).status_code == 303
+    async with service.open_client() as other:
+        assert (await other.get("/console/who", headers=_build_cookie_header(before))).status_code == 303
 
 
 async def test_planted_session_token_is_never_adopted(service: Service) -> None:
     planted = {"assayer-session": "A" * 43}
-    async with service.client() as browser:
+    async with service.open_client() as browser:
         answer = await browser.post(
-            "/console/sign-in", data={"key": await service.key("manage")}, headers=ORIGIN | _cookie(planted)
+            "/console/sign-in",
+            data={"key": await service.create_key("manage")},
+            headers=ORIGIN | _build_cookie_header(planted),
         )
     assert "A" * 43 not in answer.headers["set-cookie"]
 
 
 async def test_a_session_ends_with_its_key(service: Service) -> None:
-    key = await service.key("manage")
-    async with signed_in(service, key) as browser, service.caller("manage") as manager:
+    key = await service.create_key("manage")
+    async with open_session(service, key) as browser, service.open_caller("manage") as manager:
         assert (await browser.get("/console/who")).status_code == 200
-        await manager.delete(f"/v1/keys/{_id_of(key)}")
+        await manager.delete(f"/v1/keys/{_get_key_id(key)}")
         assert (await browser.get("/console/who")).status_code == 303
 
 
@@ -227,11 +231,11 @@ async def test_session_ends_when_idle_or_after_twelve_hours(service: Service, ev
         return who.role
 
     service.app.include_router(routes)
-    async with signed_in(service, await service.key("manage")) as browser:
+    async with open_session(service, await service.create_key("manage")) as browser:
         lasted = 0
         while True:
             clock.at += dt.timedelta(minutes=every)
-            cookies = _cookie(dict(browser.cookies))
+            cookies = _build_cookie_header(dict(browser.cookies))
             if (await browser.get("/console/who", headers=cookies)).status_code != 200:
                 break
             lasted += every
@@ -239,7 +243,7 @@ async def test_session_ends_when_idle_or_after_twelve_hours(service: Service, ev
 
 
 async def test_only_a_hash_of_the_token_is_stored(service: Service) -> None:
-    async with signed_in(service, await service.key("manage")) as browser:
+    async with open_session(service, await service.create_key("manage")) as browser:
         (token,) = dict(browser.cookies).values()
         row = await service.database.fetch_one("SELECT sessions::text AS stored FROM sessions")
     assert row is not None
@@ -262,7 +266,7 @@ async def test_only_a_hash_of_the_token_is_stored(service: Service) -> None:
 async def test_state_change_requires_own_origin_and_csrf_token(
     service: Service, origin: str | None, token: str | None, allowed: bool, way: str
 ) -> None:
-    async with signed_in(service, await service.key("manage")) as browser:
+    async with open_session(service, await service.create_key("manage")) as browser:
         right = (await browser.get("/console/who")).json()["csrf"]
         said = {"right": right, "wrong": "0" * len(right), None: None}[token]
         headers = {} if origin is None else {"Origin": origin}
@@ -291,7 +295,7 @@ async def test_sec_fetch_site_header_is_checked_too(
     service: Service, origin: str | None, site: str, allowed: bool
 ) -> None:
     """Pages that give no referrer name no origin."""
-    async with signed_in(service, await service.key("manage")) as browser:
+    async with open_session(service, await service.create_key("manage")) as browser:
         token = (await browser.get("/console/who")).json()["csrf"]
         said = {} if origin is None else {"Origin": origin}
         headers = said | {"Sec-Fetch-Site": site, "X-CSRF-Token": token}
@@ -300,8 +304,8 @@ async def test_sec_fetch_site_header_is_checked_too(
 
 async def test_csrf_token_is_rejected_in_another_session(service: Service) -> None:
     async with (
-        signed_in(service, await service.key("manage")) as mine,
-        signed_in(service, await service.key("manage")) as yours,
+        open_session(service, await service.create_key("manage")) as mine,
+        open_session(service, await service.create_key("manage")) as yours,
     ):
         token = (await mine.get("/console/who")).json()["csrf"]
         answer = await yours.post("/console/who", headers=ORIGIN | {"X-CSRF-Token": token})
@@ -309,8 +313,8 @@ async def test_csrf_token_is_rejected_in_another_session(service: Service) -> No
 
 
 async def test_sign_in_from_a_foreign_origin_is_rejected(service: Service) -> None:
-    async with service.client() as browser:
-        body = {"key": await service.key("manage")}
+    async with service.open_client() as browser:
+        body = {"key": await service.create_key("manage")}
         check_problem(
             await browser.post("/console/sign-in", data=body, headers={"Origin": "https://evil.example"}),
             403,
@@ -321,8 +325,8 @@ async def test_sign_in_from_a_foreign_origin_is_rejected(service: Service) -> No
 async def test_configured_public_address_is_used_behind_a_proxy(service: Service) -> None:
     access = AccessSettings(url="https://assayer.example.org")
     behind = service.with_services(access=access)
-    async with behind.client() as browser:
-        body = {"key": await service.key("manage")}
+    async with behind.open_client() as browser:
+        body = {"key": await service.create_key("manage")}
         answer = await browser.post("/console/sign-in", data=body, headers={"Origin": "https://assayer.example.org"})
         check_problem(await browser.post("/console/sign-in", data=body, headers=ORIGIN), 403, "forbidden")
     assert answer.status_code == 303
@@ -332,7 +336,7 @@ async def test_configured_public_address_is_used_behind_a_proxy(service: Service
 
 async def test_machine_key_opens_the_console_but_makes_no_decisions(service: Service) -> None:
     batch, (evaluation,) = await call_of(service, "# One")
-    async with signed_in(service, await service.key("manage", "submit", "read")) as browser:
+    async with open_session(service, await service.create_key("manage", "submit", "read")) as browser:
         token = (await browser.get("/console/who")).json()["csrf"]
         for act in ACTS:
             expected = 200 if "owner" in PERMISSIONS[act] and act not in MEMBER_ONLY_ACTS else 403
@@ -348,7 +352,7 @@ async def test_machine_key_opens_the_console_but_makes_no_decisions(service: Ser
 
 
 async def test_page_uses_its_session_for_api_requests(service: Service) -> None:
-    async with signed_in(service, (await person(service, "officer")).key) as browser:
+    async with open_session(service, (await add_person(service, "officer")).key) as browser:
         token = (await browser.get("/console/who")).json()["csrf"]
         assert (await browser.get("/v1/evaluations")).status_code == 200
         assert check_problem(await browser.get("/v1/keys"), 403, "forbidden").scope == "manage"
@@ -358,11 +362,13 @@ async def test_page_uses_its_session_for_api_requests(service: Service) -> None:
         assert asked.status_code == 202
         await browser.post("/console/sign-out", data={"csrf_token": token}, headers=ORIGIN)
         check_problem(
-            await browser.get("/v1/evaluations", headers=_cookie({"assayer-session": "A" * 43})), 401, "unauthenticated"
+            await browser.get("/v1/evaluations", headers=_build_cookie_header({"assayer-session": "A" * 43})),
+            401,
+            "unauthenticated",
         )
 
 
-def _id_of(key: str) -> str:
+def _get_key_id(key: str) -> str:
     return "_".join(key.split("_")[:2])
 
 
@@ -370,5 +376,5 @@ def _act_path(act: Act) -> str:
     return f"/console/acts/{act.replace(' ', '-')}"
 
 
-def _cookie(cookies: dict[str, str]) -> dict[str, str]:
+def _build_cookie_header(cookies: dict[str, str]) -> dict[str, str]:
     return {"Cookie": "; ".join(f"{name}={value}" for name, value in cookies.items())}

@@ -1,7 +1,7 @@
 """Names on a panel that is signed off stay as they were signed, whatever its people are called later."""
 
-from tests.contract.api.console_forms import signed_in
-from tests.contract.api.people import Person, call_of, person
+from tests.contract.api.console_forms import open_session
+from tests.contract.api.people import Person, add_person, call_of
 from tests.contract.api.reviewed_calls import call_with_reviewer
 from tests.contract.api.service import ACME, OTHER, Service
 
@@ -29,7 +29,7 @@ async def test_signed_off_panel_keeps_the_old_name_of_a_renamed_member(service: 
     assert [item["name"] for item in judged] == [BEFORE]
     panel = (await owner.get(f"/v1/batches/{going_on}/panel")).json()
     assert panel["rows"][0]["opinions"][0]["name"] == AFTER
-    async with signed_in(service, owner.key) as browser:
+    async with open_session(service, owner.key) as browser:
         for page in ("panel", "assignments"):
             shown = (await browser.get(f"/console/calls/{signed}/{page}")).text
             assert BEFORE in shown, page
@@ -39,16 +39,16 @@ async def test_signed_off_panel_keeps_the_old_name_of_a_renamed_member(service: 
 
 
 async def test_signed_names_are_erased_with_the_call_and_the_tenant(service: Service, owner: Person) -> None:
-    await person(service, "reviewer", BEFORE)
+    await add_person(service, "reviewer", BEFORE)
     for text in ("# One", "# Two"):
         signed, _ = await call_of(service, text)
         await owner.post(f"/v1/batches/{signed}/assignments", json={"per_proposal": 1})
         body = {"allow_missing_opinions": True, "allow_unfinished_evaluations": True}
         assert (await owner.post(f"/v1/batches/{signed}/sign-off", json=body)).status_code == 200
     assert len(await service.database.fetch("SELECT FROM signed_names WHERE name = $1", BEFORE)) == 2
-    async with service.caller("manage") as machine:
+    async with service.open_caller("manage") as machine:
         assert (await machine.post("/v1/erasures", json={"batch": signed})).status_code == 200
     assert len(await service.database.fetch("SELECT FROM signed_names")) == 1
-    async with service.caller("admin", tenant=OTHER) as operator:
+    async with service.open_caller("admin", tenant=OTHER) as operator:
         assert (await operator.delete(f"/v1/tenants/{ACME}")).status_code == 204
     assert await service.database.fetch("SELECT FROM signed_names") == []

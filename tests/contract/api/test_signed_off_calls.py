@@ -9,8 +9,8 @@ import pytest
 
 from orchestrator.access.audit_chain import find_audit_faults
 from orchestrator.jobs.models import Problem
-from tests.contract.api.console_forms import csrf_token, signed_in
-from tests.contract.api.people import Person, call_of, person
+from tests.contract.api.console_forms import fetch_csrf_token, open_session
+from tests.contract.api.people import Person, add_person, call_of
 from tests.contract.api.problems import check_problem
 from tests.contract.api.service import ACME, JSONL_HEADERS, Service
 from tests.unit.batch_bodies import as_jsonl, words
@@ -21,7 +21,7 @@ _BROKEN = Problem(type="about:blank", title="It failed", detail="It failed.")
 
 
 async def _sign_off(service: Service, batch: str, owner: Person | None = None) -> int:
-    owner = owner or await person(service, "owner", "Olga Owner")
+    owner = owner or await add_person(service, "owner", "Olga Owner")
     signed = await owner.post(f"/v1/batches/{batch}/sign-off", json={"allow_unfinished_evaluations": True})
     assert signed.status_code == 200, signed.text
     number: int = signed.json()["audit_number"]
@@ -83,7 +83,8 @@ async def test_repeated_rows_request_is_answered_identically_after_sign_off(serv
 
 
 async def test_concurrent_score_overrides_are_rejected_after_sign_off(service: Service) -> None:
-    owner, officer = await person(service, "owner", "Olga Owner"), await person(service, "officer", "Otto Officer")
+    owner = await add_person(service, "owner", "Olga Owner")
+    officer = await add_person(service, "officer", "Otto Officer")
     for n in range(6):
         batch, (first,) = await call_of(service, f"# One {n}")
         sets = (
@@ -112,15 +113,15 @@ async def test_an_applicant_is_erased_from_a_call_that_is_signed_off(service: Se
 
 
 async def test_signed_off_pages_hide_unavailable_actions(service: Service) -> None:
-    officer = await person(service, "officer", "Otto Officer")
+    officer = await add_person(service, "officer", "Otto Officer")
     batch, (first, _) = await call_of(service, "# One", "# Two")
     await service.finish(_BROKEN)
     call, one = f"/console/calls/{batch}", f"/console/proposals/{first}"
     acts = ((f"{call}/cancel", call), (f"{call}/retry", call), (f"{one}/remarks", one))
-    async with signed_in(service, officer.key) as browser:
+    async with open_session(service, officer.key) as browser:
         shown = "".join([(await browser.get(page)).text for page in (call, one)])
         assert all(act in shown for act, _ in acts)
-        token = await csrf_token(browser, one)
+        token = await fetch_csrf_token(browser, one)
         await _sign_off(service, batch)
         shown = "".join([(await browser.get(page)).text for page in (call, one)])
         assert not any(act in shown for act, _ in acts)

@@ -1,17 +1,17 @@
 """The ranking that a signed-off call rests on goes with its call, and in no other way; an applicant is taken out."""
 
 from orchestrator.jobs.models import BatchId
-from tests.contract.api.evaluated_calls import evaluated_call_of_six
-from tests.contract.api.people import person
+from tests.contract.api.evaluated_calls import evaluate_call_of_six
+from tests.contract.api.people import add_person
 from tests.contract.api.problems import check_problem
 from tests.contract.api.ranking_jobs import rank_call
 from tests.contract.api.service import ACME, Service
 
 
 async def test_ranking_of_a_signed_off_call_cannot_be_erased_alone(service: Service) -> None:
-    call, owner = await evaluated_call_of_six(service), await person(service, "owner", "Olga Owner")
+    call, owner = await evaluate_call_of_six(service), await add_person(service, "owner", "Olga Owner")
     kept, early = await rank_call(service, call), await rank_call(service, call)
-    async with service.caller("submit", "read", "manage") as machine:
+    async with service.open_caller("submit", "read", "manage") as machine:
         assert (await machine.delete(f"/v1/rankings/{early}?erase=true")).status_code == 204
         assert (await owner.post(f"/v1/batches/{call}/sign-off", json={})).status_code == 200
         for caller in (machine, owner):

@@ -11,8 +11,8 @@ from playwright.async_api import Page, Route, async_playwright
 
 from orchestrator.store import Database, NotificationListener
 from tests.chromium import launch_options
-from tests.contract.api.browsing import DROP_FILE, Look, check_page, new_page, sign_in
-from tests.contract.api.service import ACME, TEXT, Service, served
+from tests.contract.api.browsing import DROP_FILE, Look, check_page, open_page, sign_in
+from tests.contract.api.service import ACME, TEXT, Service, serve
 from tests.in_memory import MemoryCorpusVersions
 from tests.memory_corpus import MemoryCorpus
 from workers.embedding.hashing_embedder import HashingEmbedder
@@ -21,19 +21,19 @@ _PROXY_BYTES = 4_000
 
 
 @asynccontextmanager
-async def new_call(
+async def open_submission_page(
     service: Service, complaints: list[str], width: int = 1280, scheme: str = "light", query: str = ""
 ) -> AsyncIterator[Page]:
-    async with served(service.app) as url, async_playwright() as running:
+    async with serve(service.app) as url, async_playwright() as running:
         browser = await running.chromium.launch(**launch_options())
-        page = await new_page(browser, Look(width, scheme), complaints)
-        await sign_in(page, f"{url}/console/calls/new{query}", await service.key())
+        page = await open_page(browser, Look(width, scheme), complaints)
+        await sign_in(page, f"{url}/console/calls/new{query}", await service.create_key())
         await page.wait_for_load_state()
         yield page
         await browser.close()
 
 
-async def _sources(service: Service, batch: str) -> list[str]:
+async def _list_sources(service: Service, batch: str) -> list[str]:
     answer = await service.machine.get(f"/v1/batches/{batch}/results?format=jsonl")
     rows = [json.loads(line) for line in answer.text.splitlines()]
     return sorted(row["source"] for row in rows if row["state"] != "refused")
@@ -54,7 +54,7 @@ async def test_folder_is_checked_fixed_and_submitted_as_a_single_call(
     folder = tmp_path / "Spring"
     await asyncio.to_thread(_write, folder)
     complaints: list[str] = []
-    async with new_call(service, complaints, width, scheme) as page:
+    async with open_submission_page(service, complaints, width, scheme) as page:
         await page.get_by_label("A folder").set_input_files(folder)
         await page.get_by_text("3 files").wait_for()
         await page.evaluate(DROP_FILE, ["table.csv", f'title,text\nOne,"{TEXT} one"\nTwo,\n'])
@@ -86,7 +86,7 @@ async def test_folder_is_checked_fixed_and_submitted_as_a_single_call(
     assert first.name == "Spring", "fixed rows join their call"
     assert first.rejected == (), "the row that was fixed needs no attention"
     named = ["A-1 - proposal.txt", "A-2 - proposal.txt", "broken.pdf.txt", "table.csv:1", "table.csv:2.txt"]
-    assert await _sources(service, first.id) == [f"Spring - {name}" if name[0] == "A" else name for name in named]
+    assert await _list_sources(service, first.id) == [f"Spring - {name}" if name[0] == "A" else name for name in named]
 
 
 @pytest.mark.slow
@@ -94,7 +94,7 @@ async def test_chosen_board_models_are_used_and_duplicates_are_named(service: Se
     complaints: list[str] = []
     corpora = MemoryCorpusVersions(MemoryCorpus((), HashingEmbedder()))
     permitting = service.with_services(board_models=("large", "other"), corpora=corpora)
-    async with new_call(permitting, complaints, width=390) as page:
+    async with open_submission_page(permitting, complaints, width=390) as page:
         models = page.get_by_role("group", name="Models for the simulated reviewers")
         assert await models.is_hidden()
         await page.get_by_label("Method").select_option("innoeval")
@@ -120,11 +120,11 @@ async def test_chosen_board_models_are_used_and_duplicates_are_named(service: Se
 async def test_large_table_is_sent_in_parts_and_resumed_without_duplicates(
     database: Database, listener: NotificationListener
 ) -> None:
-    service = Service.of(database, listener, max_upload_bytes=9_000)
-    await service.tenant()
+    service = Service.build(database, listener, max_upload_bytes=9_000)
+    await service.create_tenant()
     rows = "".join(f'"Idea\n{n}","{TEXT} {n} {"and more " * 60}"\n' for n in range(20))
     complaints: list[str] = []
-    async with new_call(service, complaints) as page:
+    async with open_submission_page(service, complaints) as page:
         await page.evaluate(DROP_FILE, ["large.csv", f"title,text\n{rows}"])
         await page.get_by_role("button", name="Check and estimate").click()
         await page.get_by_text("20 proposals can be evaluated").wait_for()
@@ -138,7 +138,7 @@ async def test_large_table_is_sent_in_parts_and_resumed_without_duplicates(
         await page.get_by_role("heading", name="20 proposals submitted").wait_for()
     [call] = await service.services.jobs.list_batches(ACME, after=None, limit=9)
     assert (call.rows, call.open, call.rejected) == (20, False, ())
-    async with service.caller() as owner:
+    async with service.open_caller() as owner:
         listed = (await owner.get(f"/v1/batches/{call.id}/evaluations?limit=50")).json()["items"]
     assert len({item["title"] for item in listed}) == 20
 
@@ -149,7 +149,7 @@ async def test_rejected_large_part_is_resent_in_smaller_parts(service: Service) 
     too_much = {"type": "about:blank", "title": "Content too large", "status": 413, "detail": "Send them in parts."}
     refused: list[int] = []
 
-    async def less_at_once(route: Route) -> None:
+    async def reject_large_parts(route: Route) -> None:
         size = len(route.request.post_data_buffer or b"")
         if size <= _PROXY_BYTES:
             await route.continue_()
@@ -158,8 +158,8 @@ async def test_rejected_large_part_is_resent_in_smaller_parts(service: Service) 
         await route.fulfill(status=413, json=too_much, content_type="application/problem+json")
 
     rows = "".join(f'"Idea\n{n}","{TEXT} {n} {"and more " * 60}"\n' for n in range(20))
-    async with new_call(service, []) as page:
-        await page.route("**/v1/batches**", less_at_once)
+    async with open_submission_page(service, []) as page:
+        await page.route("**/v1/batches**", reject_large_parts)
         await page.evaluate(DROP_FILE, ["large.csv", f"title,text\n{rows}"])
         await page.get_by_role("button", name="Check and estimate").click()
         await page.get_by_text("20 proposals can be evaluated").wait_for()
@@ -168,7 +168,7 @@ async def test_rejected_large_part_is_resent_in_smaller_parts(service: Service) 
     assert refused
     [call] = await service.services.jobs.list_batches(ACME, after=None, limit=9)
     assert (call.rows, call.open, call.rejected) == (20, False, ())
-    sources = await _sources(service, call.id)
+    sources = await _list_sources(service, call.id)
     assert any("large (part 1.1" in source for source in sources), sources
     listed = (await service.machine.get(f"/v1/batches/{call.id}/evaluations?limit=50")).json()["items"]
     assert len({item["title"] for item in listed}) == 20
@@ -176,7 +176,7 @@ async def test_rejected_large_part_is_resent_in_smaller_parts(service: Service) 
 
 @pytest.mark.slow
 async def test_single_row_rejected_with_413_shows_the_service_message(service: Service) -> None:
-    async with new_call(service, []) as page:
+    async with open_submission_page(service, []) as page:
         why = {"title": "Content too large", "detail": "Parsing these ideas exceeded the limit of 60 s."}
         await page.route("**/v1/batches**", lambda route: route.fulfill(status=413, json=why))
         await page.evaluate(DROP_FILE, ["one.csv", f'title,text\n"Idea","{TEXT}"\n'])
@@ -187,7 +187,7 @@ async def test_single_row_rejected_with_413_shows_the_service_message(service: S
 async def test_table_with_many_rows_is_checked_in_parts(service: Service) -> None:
     rows = "".join(f"Idea {n},too short\n" for n in range(5_001))
     sizes: list[int] = []
-    async with new_call(service, []) as page:
+    async with open_submission_page(service, []) as page:
         page.on("request", lambda request: sizes.append(1) if "estimate" in request.url else None)
         await page.evaluate(DROP_FILE, ["many.csv", f"title,text\n{rows}"])
         await page.get_by_role("button", name="Check and estimate").click()

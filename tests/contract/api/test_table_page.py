@@ -1,8 +1,8 @@
 """The table of a call as a tool: what people think leads, the first proposal is in sight, headings stay in sight."""
 
-from tests.contract.api.browsing import PHONE, Look, at_the_console, look_over
-from tests.contract.api.console_forms import signed_in
-from tests.contract.api.evaluated_calls import call_with_reports, evaluated_call_of_six
+from tests.contract.api.browsing import PHONE, Look, look_over, open_console
+from tests.contract.api.console_forms import open_session
+from tests.contract.api.evaluated_calls import call_with_reports, evaluate_call_of_six
 from tests.contract.api.people import Person
 from tests.contract.api.ranking_jobs import rank_call
 from tests.contract.api.reported_evaluations import finish_with_report
@@ -14,9 +14,9 @@ _SCREEN = Look(1280, "light")
 
 
 async def test_first_proposal_is_in_sight_and_headings_stay_there(service: Service, owner: Person) -> None:
-    batch = await evaluated_call_of_six(service)
+    batch = await evaluate_call_of_six(service)
     ranking = await rank_call(service, batch)
-    async with at_the_console(service, owner.key, _SCREEN) as (page, url):
+    async with open_console(service, owner.key, _SCREEN) as (page, url):
         await page.set_viewport_size({"width": 1280, "height": 900})
         await page.goto(f"{url}/console/calls/{batch}?ranking={ranking}&sort=rank")
         bottom = await page.locator("#first-proposal").evaluate("one => one.getBoundingClientRect().bottom")
@@ -35,7 +35,7 @@ async def test_first_proposal_is_in_sight_and_headings_stay_there(service: Servi
 
 async def test_table_warns_that_scores_have_different_bases(service: Service, officer: Person) -> None:
     batch = await call_with_reports(service)
-    async with signed_in(service, officer.key) as browser:
+    async with open_session(service, officer.key) as browser:
         assert "not comparable" not in (await browser.get(f"/console/calls/{batch}")).text
     first = (await officer.get(f"/v1/batches/{batch}")).json()["next_row"]
     form = [("file", ("more.txt", f"# More\n\n{WORDS}".encode()))]
@@ -43,9 +43,9 @@ async def test_table_warns_that_scores_have_different_bases(service: Service, of
         f"/v1/batches/{batch}/rows", params={"first_row": first, "reopen": "true", "method": "innoeval"}, files=form
     )
     assert added.status_code == 202, added.text
-    await finish_with_report(service, await service.lease(), report())
+    await finish_with_report(service, await service.lease_next(), report())
     for look in (_SCREEN, Look(PHONE, "dark")):
-        async with at_the_console(service, officer.key, look) as (page, url):
+        async with open_console(service, officer.key, look) as (page, url):
             await page.goto(f"{url}/console/calls/{batch}")
             notice = page.get_by_text("The report scores in this table are not comparable")
             await notice.wait_for()

@@ -21,15 +21,15 @@ from orchestrator.settings import QueueSettings
 from orchestrator.store import PgAnswerCache, PgLeases
 from orchestrator.store.ranking_redaction import SELECT_UNREDACTED
 from tests.contract.api.commands import Program
-from tests.contract.api.console_forms import signed_in
-from tests.contract.api.erasures import erase_and_fetch_proof, tables_holding, wait_for_blocked_statements
-from tests.contract.api.evaluated_calls import ENTRANTS, evaluated_call, evaluated_call_of_six
-from tests.contract.api.people import OPERATOR, person
+from tests.contract.api.console_forms import open_session
+from tests.contract.api.erasures import erase_and_fetch_proof, find_tables_with, wait_for_blocked_statements
+from tests.contract.api.evaluated_calls import ENTRANTS, evaluate_call, evaluate_call_of_six
+from tests.contract.api.people import OPERATOR, add_person
 from tests.contract.api.problems import check_problem
-from tests.contract.api.ranking_jobs import finish_ranking, proposal_ids, rank_call
+from tests.contract.api.ranking_jobs import finish_ranking, list_proposal_ids, rank_call
 from tests.contract.api.reported_evaluations import call_record
-from tests.contract.api.service import ACME, Service, served
-from tests.contract.pdf_files import pdf_text
+from tests.contract.api.service import ACME, Service, serve
+from tests.contract.pdf_files import read_pdf_text
 from tests.unit.batch_bodies import WORDS
 from tests.unit.judges import JudgeLlm, ranking_run, right
 
@@ -38,7 +38,7 @@ WHO = "3.txt"
 WORDS_OF_MODEL = "Model words about worth"
 
 
-async def judged(service: Service, call: str) -> str:
+async def store_judged_ranking(service: Service, call: str) -> str:
     """A ranking of the call with all that one may hold: reasons that name both, words about the group, an answer in
     the cache, a lesser one that was handed in."""
     earlier = await rank_call(service, call, blind=False)
@@ -48,7 +48,7 @@ async def judged(service: Service, call: str) -> str:
     assert made.status_code == 202, made.text
     # As long as it is there it holds the applicant too.
     assert (await service.machine.delete(f"/v1/rankings/{earlier}?erase=true")).status_code == 204
-    lease = await service.lease()
+    lease = await service.lease_next()
     work = lease.request
     assert isinstance(work, RankingRequest)
     assert work.known
@@ -110,13 +110,13 @@ async def erase(service: Service, source: str = WHO) -> dict[str, Any]:
 
 @pytest.mark.parametrize("signed", [False, True])
 async def test_ranking_keeps_the_other_proposals_unchanged_after_an_erasure(service: Service, signed: bool) -> None:
-    call = await evaluated_call_of_six(service)
-    ranking = await judged(service, call)
+    call = await evaluate_call_of_six(service)
+    ranking = await store_judged_ranking(service, call)
     before, answers = await read(service, ranking)
     gone = before.ideas[2]
     assert (gone.source, before.size) == (WHO, ENTRANTS)
     if signed:
-        owners = await person(service, "owner", "Olga Owner")
+        owners = await add_person(service, "owner", "Olga Owner")
         assert (await owners.post(f"/v1/batches/{call}/sign-off", json={})).status_code == 200
     proof = await erase(service)
     after, left = await read(service, ranking)
@@ -130,7 +130,7 @@ async def test_ranking_keeps_the_other_proposals_unchanged_after_an_erasure(serv
     assert "was erased on" in str(after.analysis)
     assert (proof["still_stored"], proof["redacted_rankings"]) == ([], [ranking])
     for word in (gone.id, gone.title, WHO, f"{WORDS_OF_MODEL}:"):
-        assert await tables_holding(service.database, word) == [], word
+        assert await find_tables_with(service.database, word) == [], word
     assert await service.database.fetch("SELECT FROM answers") == []  # what was sent stands in them, packed
     assert len(await service.database.fetch("SELECT FROM ledger")) == 1
     (job,) = await service.database.fetch("SELECT result, request::text FROM jobs WHERE id = $1", ranking)
@@ -142,7 +142,7 @@ async def test_ranking_keeps_the_other_proposals_unchanged_after_an_erasure(serv
 
 
 async def test_erasure_log_and_proof_name_the_affected_rankings(service: Service) -> None:
-    ranking = await judged(service, await evaluated_call_of_six(service))
+    ranking = await store_judged_ranking(service, await evaluate_call_of_six(service))
     proof = await erase(service)
     log = await service.services.audit_log.list_entries(ACME)
     entry = next(item for item in log if item.number == proof["number"])
@@ -151,13 +151,13 @@ async def test_erasure_log_and_proof_name_the_affected_rankings(service: Service
     assert ranking not in entry.content["erased_ids"]
     assert list(find_audit_faults(log, await service.services.audit_log.get_head(ACME))) == []
     paper = await service.machine.get(f"/v1/erasures/{proof['number']}?format=pdf")
-    assert ranking in pdf_text(paper.content)
-    async with signed_in(service, (await person(service, "owner")).key) as owners:
+    assert ranking in read_pdf_text(paper.content)
+    async with open_session(service, (await add_person(service, "owner")).key) as owners:
         page = (await owners.get(f"/console/erase/{proof['number']}")).text
         assert "1 ranking, which stays" in page
         assert ranking in page
         assert ranking in (await owners.get("/console/audit-log")).text
-    async with served(service.app) as url, AsyncClient(url, await service.key()) as client:
+    async with serve(service.app) as url, AsyncClient(url, await service.create_key()) as client:
         assert (await client.erasures.get_proof(proof["number"])).redacted_rankings == (ranking,)
         assert [item.rank for item in (await client.rankings.report(ranking)).erased] == [3]
 
@@ -165,13 +165,13 @@ async def test_erasure_log_and_proof_name_the_affected_rankings(service: Service
 async def test_erasure_preview_lists_rankings_that_remain(
     service: Service, client: httpx2.AsyncClient, program: Program
 ) -> None:
-    ranking = await judged(service, await evaluated_call_of_six(service))
+    ranking = await store_judged_ranking(service, await evaluate_call_of_six(service))
     would = (await client.post("/v1/erasures", json={"source": WHO, "dry_run": True})).json()
     assert not any(job["warning"] for job in would["jobs"])
     assert ranking not in [item["id"] for item in would["jobs"]]
     (kept,) = would["redacted_rankings"]
     assert (kept["id"], kept["removed_proposals"], kept["remaining_proposals"]) == (ranking, 1, ENTRANTS - 1)
-    async with signed_in(service, await service.key()) as officer:
+    async with open_session(service, await service.create_key()) as officer:
         page = (await officer.get(f"/console/erase?source={WHO}")).text
     assert "is kept without this proposal" in page
     assert f"The other {ENTRANTS - 1} keep their ranks" in page
@@ -182,8 +182,8 @@ async def test_erasure_preview_lists_rankings_that_remain(
 
 
 async def test_ranking_pages_and_reports_mention_the_erasure(service: Service) -> None:
-    call = await evaluated_call_of_six(service)
-    ranking = await judged(service, call)
+    call = await evaluate_call_of_six(service)
+    ranking = await store_judged_ranking(service, call)
     proof = await erase(service)
     said = f"Erased after this ranking was made: 1 {{}} on {proof['erased_at'][:10]} (rank 3)."
     forms = {}
@@ -191,12 +191,12 @@ async def test_ranking_pages_and_reports_mention_the_erasure(service: Service) -
         found = await service.machine.get(f"/v1/rankings/{ranking}/report", headers={"Accept": accept})
         assert found.status_code == 200, found.text
         forms[accept] = found.text
-    ids = await proposal_ids(service.machine, call)
+    ids = await list_proposal_ids(service.machine, call)
     for page in (forms["text/html"], forms["text/markdown"]):
         assert said.format("idea") in page
     assert forms["text/csv"].count("\n") == ENTRANTS
     here = f"/console/calls/{call}"
-    async with signed_in(service, await service.key()) as officer:
+    async with open_session(service, await service.create_key()) as officer:
         page = (await officer.get(f"{here}/rankings/{ranking}")).text
         assert said.format("proposal") in page
         assert "Cutoff at 3." in page
@@ -207,7 +207,7 @@ async def test_ranking_pages_and_reports_mention_the_erasure(service: Service) -
         assert (await officer.get(f"{here}/plots?ranking={ranking}")).status_code == 200
 
 
-async def few(service: Service, count: int) -> str:
+async def rank_few_ideas(service: Service, count: int) -> str:
     ideas = [{"id": f"{n}.txt", "text": f"Idea of worth {n}. {WORDS}"} for n in range(count)]
     return str((await service.machine.post("/v1/rankings", json={"ideas": ideas})).json()["id"])
 
@@ -237,7 +237,7 @@ async def test_duplicate_note_and_flags_due_to_the_applicant_are_erased(service:
 async def test_erasing_a_duplicate_keeps_the_ranked_proposal_with_the_same_text(service: Service) -> None:
     """The first of two proposals with the same words is ranked."""
     texts = {f"{n}.txt": f"Idea of worth {n}. {WORDS}" for n in range(4)}
-    call = await evaluated_call(service, texts | {"twin.txt": texts["1.txt"]})
+    call = await evaluate_call(service, texts | {"twin.txt": texts["1.txt"]})
     ranking = await rank_call(service, call, blind=False)
     gone = await erase(service, "twin.txt")
     assert (gone["redacted_rankings"], gone["still_stored"]) == ([], [])
@@ -251,20 +251,20 @@ async def test_erased_duplicate_is_removed_from_the_stored_idempotent_answer(ser
     """The proposal was left out because its words were already ranked; the ranking belongs to another proposal and
     stays."""
     texts = {f"{n}.txt": f"Idea of worth {n}. {WORDS}" for n in range(3)}
-    call = await evaluated_call(service, texts | {"twin.txt": texts["1.txt"]})
+    call = await evaluate_call(service, texts | {"twin.txt": texts["1.txt"]})
     body, headers = {"batch": call, "blind": False}, {"Idempotency-Key": "once"}
     made = await service.machine.post("/v1/rankings", json=body, headers=headers)
     assert [item["source"] for item in made.json()["excluded_evaluations"]] == ["twin.txt"]
     await erase(service, "twin.txt")
     again = await service.machine.post("/v1/rankings", json=body, headers=headers)
     assert (again.json()["id"], again.json()["excluded_evaluations"]) == (made.json()["id"], [])
-    assert await tables_holding(service.database, "twin.txt") == []
+    assert await find_tables_with(service.database, "twin.txt") == []
 
 
 async def test_concurrently_erased_duplicates_are_both_removed_from_rankings(service: Service) -> None:
     """This includes a ranking that names them differently. Each erasure searches while the other is still stored."""
     texts = {f"{n}.txt": f"Idea of worth {n}. {WORDS}" for n in range(3)}
-    await evaluated_call(service, texts | {"twin.txt": texts["1.txt"]})
+    await evaluate_call(service, texts | {"twin.txt": texts["1.txt"]})
     erasures, now = service.services.erasures, service.services.clock.now()
     ideas = [{"id": f"x{n}", "text": text} for n, text in enumerate([*texts.values(), f"Idea of worth 7. {WORDS}"])]
     made = (await service.machine.post("/v1/rankings", json={"ideas": ideas, "blind": False})).json()["id"]
@@ -288,9 +288,9 @@ async def test_concurrently_erased_duplicates_are_both_removed_from_rankings(ser
 async def test_two_proposal_or_running_ranking_is_erased_completely(
     service: Service, client: httpx2.AsyncClient
 ) -> None:
-    two = await few(service, 2)
+    two = await rank_few_ideas(service, 2)
     await finish_ranking(service)
-    waits = await few(service, 3)
+    waits = await rank_few_ideas(service, 3)
     would = (await client.post("/v1/erasures", json={"source": "1.txt", "dry_run": True})).json()
     assert [item["id"] for item in would["jobs"]] == [two, waits]
     assert would["redacted_rankings"] == []
@@ -305,7 +305,7 @@ async def test_two_proposal_or_running_ranking_is_erased_completely(
 
 async def test_ranking_is_erased_when_concurrent_erasures_leave_a_single_proposal(service: Service) -> None:
     """Each erasure alone would leave a ranking of two, which stays."""
-    three = await few(service, 3)
+    three = await rank_few_ideas(service, 3)
     await finish_ranking(service)
     holder = await service.database.connect_unpooled()
     async with holder.transaction():
@@ -318,7 +318,7 @@ async def test_ranking_is_erased_when_concurrent_erasures_leave_a_single_proposa
     assert "was erased" in answer.detail
     assert [proof["still_stored"] for proof in proofs] == [[], []]
     for word in ("0.txt", "1.txt", "2.txt"):
-        assert await tables_holding(service.database, word) == []
+        assert await find_tables_with(service.database, word) == []
 
 
 _PUT_BACK = {
@@ -342,7 +342,7 @@ _PUT_BACK = {
 
 
 async def test_proof_detects_applicant_data_left_in_a_ranking(service: Service, client: httpx2.AsyncClient) -> None:
-    ranking = await judged(service, await evaluated_call_of_six(service))
+    ranking = await store_judged_ranking(service, await evaluate_call_of_six(service))
     proof = await erase(service)
     assert proof["still_stored"] == []
     asked = (SELECT_UNREDACTED, ACME, [ranking], str(proof["number"]))
@@ -362,9 +362,9 @@ async def test_proof_detects_applicant_data_left_in_a_ranking(service: Service, 
 
 async def test_stored_ranking_answer_omits_the_erased_applicant(service: Service) -> None:
     """The original response listed the left-out and unscored proposals with the names of their senders."""
-    call = await evaluated_call_of_six(service)
+    call = await evaluate_call_of_six(service)
     await service.database.execute("UPDATE evaluations SET report = report #- '{verdict}'")
-    ranking = await judged(service, call)
+    ranking = await store_judged_ranking(service, call)
     told = "SELECT convert_from(body, 'UTF8') AS body FROM idempotency WHERE location LIKE '%' || $1"
     (before,) = await service.database.fetch(told, ranking)
     assert WHO in before["body"], "it names those without a score"

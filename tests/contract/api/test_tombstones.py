@@ -10,26 +10,26 @@ from assayer_client import AsyncClient, Deleted
 from orchestrator.access.audit_chain import ActBy
 from orchestrator.store.tombstones import PgTombstones
 from tests.contract.api.commands import Program
-from tests.contract.api.console_forms import signed_in
-from tests.contract.api.people import OPERATOR, call_of, person
+from tests.contract.api.console_forms import open_session
+from tests.contract.api.people import OPERATOR, add_person, call_of
 from tests.contract.api.problems import check_problem
-from tests.contract.api.routes import QUERY_PARAMETERS, api_operations, request_body
+from tests.contract.api.routes import QUERY_PARAMETERS, build_request_body, list_api_operations
 from tests.contract.api.service import ACME, BODY, OTHER, TEXT, Service
 
 HTML = {"Accept": "text/html"}
 
 
-async def erased(caller: httpx2.AsyncClient, path: str) -> None:
+async def erase(caller: httpx2.AsyncClient, path: str) -> None:
     answer = await caller.delete(path, params={"erase": True})
     assert answer.status_code == 204, answer.text
 
 
-async def proof_of_newest(service: Service) -> int:
+async def get_newest_proof_number(service: Service) -> int:
     (entry, *_) = await service.services.audit_log.list_newest(ACME, act="erased", limit=1)
     return entry.number
 
 
-def comparable(answer: httpx2.Response, id: str) -> tuple[int, str]:
+def mask_ids(answer: httpx2.Response, id: str) -> tuple[int, str]:
     """Return status and body without the ids of the request and of the resource."""
     members = {name: value for name, value in answer.json().items() if name != "request_id"}
     return answer.status_code, str(members).replace(id, "ID")
@@ -39,19 +39,19 @@ def comparable(answer: httpx2.Response, id: str) -> tuple[int, str]:
 async def test_every_route_of_an_erased_resource_returns_410(service: Service, kind: str, fewest: int) -> None:
     batch, (evaluation, _) = await call_of(service, "# One", "# Two")
     thing, tried = evaluation if kind == "evaluations" else batch, 0
-    async with service.caller() as owner, service.caller(tenant=OTHER) as stranger:
+    async with service.open_caller() as owner, service.open_caller(tenant=OTHER) as stranger:
         if kind == "evaluations":
-            await erased(owner, f"/v1/evaluations/{thing}")
+            await erase(owner, f"/v1/evaluations/{thing}")
         else:
             await owner.post("/v1/erasures", json={"batch": thing})
-        proof = await proof_of_newest(service)
-        for method, path in api_operations(service.app):
+        proof = await get_newest_proof_number(service)
+        for method, path in list_api_operations(service.app):
             if not path.startswith(f"/v1/{kind}/{{id}}"):
                 continue
 
             async def ask(caller: httpx2.AsyncClient, id: str, *, how: str = method, to: str = path) -> httpx2.Response:
                 at = to.replace("{id}", id).replace("{number}", "1")
-                sent = QUERY_PARAMETERS.get((how, to), {}), request_body(how, to)
+                sent = QUERY_PARAMETERS.get((how, to), {}), build_request_body(how, to)
                 return await caller.request(how, at, params=sent[0], json=sent[1])
 
             answer = await ask(owner, thing)
@@ -62,7 +62,7 @@ async def test_every_route_of_an_erased_resource_returns_410(service: Service, k
             assert document.deleted_at is not None
             assert f"/v1/erasures/{proof}" in document.detail
             strange, unknown = await ask(stranger, thing), await ask(stranger, "ev_none")
-            assert comparable(strange, thing) == comparable(unknown, "ev_none"), path
+            assert mask_ids(strange, thing) == mask_ids(unknown, "ev_none"), path
             assert strange.status_code == 404, path
             tried += 1
         assert tried > fewest
@@ -82,7 +82,7 @@ async def test_every_kind_of_job_and_a_batch_leave_a_tombstone(service: Service,
     for kind, body in made.items():
         answer = await client.post(f"/v1/{kind}", json=body)
         assert answer.status_code == 202, answer.text
-        await erased(client, f"/v1/{kind}/{answer.json()['id']}")
+        await erase(client, f"/v1/{kind}/{answer.json()['id']}")
         check_problem(await client.get(f"/v1/{kind}/{answer.json()['id']}"), 410, "gone")
         check_problem(await client.delete(f"/v1/{kind}/{answer.json()['id']}"), 410, "gone")
     batch, (first, _) = await call_of(service, "# One", "# Two")
@@ -100,7 +100,7 @@ async def test_retention_deletion_returns_410_without_a_proof(service: Service) 
     await service.database.execute("UPDATE tenants SET retention_days = 30 WHERE id = $1", ACME)
     later = dt.datetime.now(dt.UTC) + dt.timedelta(days=31)
     assert await service.services.jobs.purge(later) == 2
-    async with service.caller() as owner, service.caller(tenant=OTHER) as stranger:
+    async with service.open_caller() as owner, service.open_caller(tenant=OTHER) as stranger:
         for path in (f"/v1/evaluations/{first}", f"/v1/evaluations/{second}/report", f"/v1/batches/{batch}"):
             document = check_problem(await owner.get(path), 410, "gone")
             assert (document.reason, document.proof, document.deleted_at) == ("retention", None, later), path
@@ -110,10 +110,10 @@ async def test_retention_deletion_returns_410_without_a_proof(service: Service) 
 
 async def test_proof_is_named_only_to_roles_allowed_to_read_it(service: Service, client: httpx2.AsyncClient) -> None:
     _, (first, _) = await call_of(service, "# One", "# Two")
-    officer, reviewer = await person(service, "officer"), await person(service, "reviewer", "Grace Hopper")
-    await erased(client, f"/v1/evaluations/{first}")
-    for key in (await service.key("read"), officer.key):
-        async with service.client(key) as reads:
+    officer, reviewer = await add_person(service, "officer"), await add_person(service, "reviewer", "Grace Hopper")
+    await erase(client, f"/v1/evaluations/{first}")
+    for key in (await service.create_key("read"), officer.key):
+        async with service.open_client(key) as reads:
             document = check_problem(await reads.get(f"/v1/evaluations/{first}"), 410, "gone")
             assert (document.proof, "/v1/erasures" in document.detail) == (None, False)
             check_problem(await reads.get("/v1/erasures/1"), 403, "forbidden")
@@ -125,7 +125,7 @@ async def test_tombstone_contains_no_personal_data(service: Service, client: htt
     named = {"idea": BODY["idea"] | {"title": "Plan of Jane Doe"}, "source": "Jane Doe.docx"}
     made = await client.post("/v1/evaluations", json=named)
     assert made.status_code == 202, made.text
-    await erased(client, f"/v1/evaluations/{made.json()['id']}")
+    await erase(client, f"/v1/evaluations/{made.json()['id']}")
     answer = await client.get(f"/v1/evaluations/{made.json()['id']}")
     assert "Jane" not in answer.text
     (row,) = await service.database.fetch("SELECT * FROM tombstones")
@@ -137,7 +137,7 @@ async def test_repeated_request_for_an_erased_evaluation_returns_the_original_an
 ) -> None:
     once = {"Idempotency-Key": "once"}
     made = await client.post("/v1/evaluations", json=BODY, headers=once)
-    await erased(client, f"/v1/evaluations/{made.json()['id']}")
+    await erase(client, f"/v1/evaluations/{made.json()['id']}")
     again = await client.post("/v1/evaluations", json=BODY, headers={**once, "Prefer": "wait=1"})
     assert (again.status_code, again.json()["id"]) == (202, made.json()["id"])
     check_problem(await client.get(again.headers["Location"]), 410, "gone")
@@ -146,22 +146,22 @@ async def test_repeated_request_for_an_erased_evaluation_returns_the_original_an
 async def test_tombstones_are_deleted_with_their_tenant_or_after_retention(service: Service) -> None:
     _, (first, second) = await call_of(service, "# One", "# Two")
     stones = PgTombstones(service.database)
-    await erased(service.machine, f"/v1/evaluations/{first}")
+    await erase(service.machine, f"/v1/evaluations/{first}")
     assert await stones.purge(dt.datetime.now(dt.UTC) - dt.timedelta(days=1)) == 0
     assert await stones.purge(dt.datetime.now(dt.UTC)) == 1
     check_problem(await service.machine.get(f"/v1/evaluations/{first}"), 404, "not-found")
-    await erased(service.machine, f"/v1/evaluations/{second}")
+    await erase(service.machine, f"/v1/evaluations/{second}")
     assert await service.services.tenants.delete(ACME, ActBy(OPERATOR, dt.datetime.now(dt.UTC)))
     assert await service.database.fetch("SELECT FROM tombstones") == []
 
 
 async def test_pages_explain_that_the_proposal_was_erased(service: Service) -> None:
     batch, (first, _) = await call_of(service, "# One", "# Two")
-    owner, officer = await person(service, "owner", "Olga Owner"), await person(service, "officer")
-    reviewer = await person(service, "reviewer", "Grace Hopper")
-    await erased(owner, f"/v1/evaluations/{first}")
-    proof = await proof_of_newest(service)
-    async with signed_in(service, owner.key) as browser:
+    owner, officer = await add_person(service, "owner", "Olga Owner"), await add_person(service, "officer")
+    reviewer = await add_person(service, "reviewer", "Grace Hopper")
+    await erase(owner, f"/v1/evaluations/{first}")
+    proof = await get_newest_proof_number(service)
+    async with open_session(service, owner.key) as browser:
         page = await browser.get(f"/console/proposals/{first}", headers=HTML)
         assert (page.status_code, page.headers["content-type"]) == (410, "text/html; charset=utf-8")
         assert f"The evaluation &#39;{first}&#39; was erased on" in page.text
@@ -170,23 +170,23 @@ async def test_pages_explain_that_the_proposal_was_erased(service: Service) -> N
         unknown = await browser.get("/console/proposals/ev_none")
         assert unknown.status_code == 404
     for who, path in ((officer, f"/console/proposals/{first}"), (reviewer, f"/console/review/{first}")):
-        async with signed_in(service, who.key) as browser:
+        async with open_session(service, who.key) as browser:
             page = await browser.get(path, headers=HTML)
             assert page.status_code == 410
             assert "was erased on" in page.text
             assert "/console/erase/" not in page.text
     await owner.post("/v1/erasures", json={"batch": batch})
-    async with signed_in(service, officer.key) as browser:
+    async with open_session(service, officer.key) as browser:
         assert "was erased on" in (await browser.get(f"/console/calls/{batch}")).text
-    stranger = await person(service, "owner", "Other Owner", tenant=OTHER)
-    async with signed_in(service, stranger.key) as browser:
+    stranger = await add_person(service, "owner", "Other Owner", tenant=OTHER)
+    async with open_session(service, stranger.key) as browser:
         assert (await browser.get(f"/console/proposals/{first}")).status_code == 404
 
 
 async def test_client_and_commands_explain_that_the_evaluation_was_erased(program: Program, service: Service) -> None:
     _, (first, _) = await call_of(service, "# One", "# Two")
-    await erased(service.machine, f"/v1/evaluations/{first}")
-    proof = await proof_of_newest(service)
+    await erase(service.machine, f"/v1/evaluations/{first}")
+    proof = await get_newest_proof_number(service)
     async with AsyncClient(program.url, program.key) as client:
         with pytest.raises(Deleted) as caught:
             await client.evaluations.report(first)
@@ -208,9 +208,9 @@ async def test_cost_of_a_batch_is_unknown_once_retention_has_deleted_some_of_it(
     batch, (first, _) = await call_of(service, "# One", "# Two")
     await service.finish()
     await service.finish()
-    async with service.caller() as owner:
+    async with service.open_caller() as owner:
         before = (await owner.get(f"/v1/batches/{batch}")).json()
         assert before["cost_usd"] is not None
-        await erased(owner, f"/v1/evaluations/{first}")
+        await erase(owner, f"/v1/evaluations/{first}")
         after = (await owner.get(f"/v1/batches/{batch}")).json()
     assert (after["cost_usd"], after["erased"]) == (None, 1)

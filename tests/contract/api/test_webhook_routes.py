@@ -12,9 +12,9 @@ from assayer_client.webhooks import DeliveryResource, NewWebhook, WebhookResourc
 from cluster.settings import WebhookSettings
 from cluster.webhooks import open_deliverer
 from orchestrator.webhooks.secrets import SecretCipher
-from tests.contract.api.problems import check_problem, first_error
+from tests.contract.api.problems import check_problem, get_first_error
 from tests.contract.api.service import BODY, OTHER, Service
-from tests.contract.webhook_receiver import receiver
+from tests.contract.webhook_receiver import run_receiver
 
 HOOK = {"url": "https://hooks.example.org/assayer"}
 
@@ -47,7 +47,7 @@ async def test_webhook_secret_is_never_stored_or_logged_in_plain_text(
 
 async def test_webhook_creation_without_an_encryption_key_names_the_setting(service: Service) -> None:
     bare = service.with_services(cipher=SecretCipher([]))
-    async with bare.caller() as client:
+    async with bare.open_caller() as client:
         refused = check_problem(await client.post("/v1/webhooks", json=HOOK), 501, "not-configured")
         assert (await client.get("/v1/webhooks")).json()["items"] == []
     assert "ASSAYER_WEBHOOKS__KEYS" in refused.detail
@@ -59,7 +59,7 @@ async def test_repeated_request_is_rejected_after_the_encryption_key_is_lost(
     key = {"Idempotency-Key": "one"}
     assert (await client.post("/v1/webhooks", json=HOOK, headers=key)).status_code == 201
     other = service.with_services(cipher=SecretCipher([Fernet.generate_key().decode()]))
-    async with other.caller() as later:
+    async with other.open_caller() as later:
         check_problem(await later.post("/v1/webhooks", json=HOOK, headers=key), 501, "not-configured")
 
 
@@ -78,7 +78,7 @@ async def test_repeated_request_is_rejected_after_the_encryption_key_is_lost(
 async def test_invalid_webhook_names_the_field(
     client: httpx2.AsyncClient, body: dict[str, object], pointer: str, says: str
 ) -> None:
-    error = first_error(await client.post("/v1/webhooks", json=body))
+    error = get_first_error(await client.post("/v1/webhooks", json=body))
     assert error.pointer == pointer
     assert says in error.detail
 
@@ -86,7 +86,7 @@ async def test_invalid_webhook_names_the_field(
 async def test_webhooks_require_the_manage_scope_and_are_limited_to_twenty(
     service: Service, client: httpx2.AsyncClient
 ) -> None:
-    async with service.caller("submit", "read") as visitor:
+    async with service.open_caller("submit", "read") as visitor:
         assert check_problem(await visitor.get("/v1/webhooks"), 403, "forbidden").scope == "manage"
         assert check_problem(await visitor.post("/v1/webhooks", json=HOOK), 403, "forbidden").scope == "manage"
     for _ in range(20):
@@ -98,7 +98,7 @@ async def test_evaluation_end_is_delivered_only_to_webhooks_of_its_tenant(
     service: Service, client: httpx2.AsyncClient
 ) -> None:
     settings = WebhookSettings(allow=("127.0.0.0/8",), plain_http=True)
-    async with receiver() as ours, receiver() as theirs, service.caller(tenant=OTHER) as stranger:
+    async with run_receiver() as ours, run_receiver() as theirs, service.open_caller(tenant=OTHER) as stranger:
         made = NewWebhook.model_validate_json((await client.post("/v1/webhooks", json={"url": ours.url})).content)
         other = (await stranger.post("/v1/webhooks", json={"url": theirs.url})).json()["id"]
         accepted = (await client.post("/v1/evaluations", json=BODY)).json()
@@ -110,7 +110,7 @@ async def test_evaluation_end_is_delivered_only_to_webhooks_of_its_tenant(
         ):
             running = asyncio.create_task(deliverer.run())
             await service.finish()
-            (message,) = await ours.received(1)
+            (message,) = await ours.receive(1)
             running.cancel()
             with suppress(asyncio.CancelledError):
                 await running
@@ -125,7 +125,7 @@ async def test_evaluation_end_is_delivered_only_to_webhooks_of_its_tenant(
 
 
 async def test_ping_is_queued_and_listed_as_a_delivery(service: Service) -> None:
-    async with receiver() as received, service.caller() as client:
+    async with run_receiver() as received, service.open_caller() as client:
         made = (await client.post("/v1/webhooks", json={"url": received.url, "events": ["batch.finished"]})).json()
         sent = DeliveryResource.model_validate_json((await client.post(f"/v1/webhooks/{made['id']}/ping")).content)
         assert (sent.type, sent.state, sent.attempt) == ("ping", "pending", 0)

@@ -12,11 +12,11 @@ _FIELDS: Mapping[Direction, tuple[str, str]] = {"Ingress": ("ingress", "from"), 
 
 def allows(policies: Sequence[Resource], source: Pod, target: Pod, port: int) -> bool:
     """Within the namespace, by TCP."""
-    return _passes(policies, "Egress", source, target, port) and _passes(policies, "Ingress", target, source, port)
+    return _allows(policies, "Egress", source, target, port) and _allows(policies, "Ingress", target, source, port)
 
 
-def _passes(policies: Sequence[Resource], direction: Direction, guarded_pod: Pod, peer_pod: Pod, port: int) -> bool:
-    matching_policies = [policy for policy in policies if _guards(policy, direction, guarded_pod)]
+def _allows(policies: Sequence[Resource], direction: Direction, guarded_pod: Pod, peer_pod: Pod, port: int) -> bool:
+    matching_policies = [policy for policy in policies if _is_guarded(policy, direction, guarded_pod)]
     if not matching_policies:
         return True
     rules, peers = _FIELDS[direction]
@@ -27,7 +27,7 @@ def _passes(policies: Sequence[Resource], direction: Direction, guarded_pod: Pod
     )
 
 
-def _guards(policy: Resource, direction: Direction, pod: Pod) -> bool:
+def _is_guarded(policy: Resource, direction: Direction, pod: Pod) -> bool:
     return direction in policy["spec"]["policyTypes"] and selects(policy["spec"]["podSelector"], pod.labels)
 
 
@@ -39,9 +39,9 @@ def _is_peer(peer: Mapping[str, Any], pod: Pod) -> bool:
     return peer.keys() == {"podSelector"} and selects(peer["podSelector"], pod.labels)
 
 
-def egress_peers(policies: Sequence[Resource], pod: Pod) -> Iterator[Mapping[str, Any]]:
+def iterate_egress_peers(policies: Sequence[Resource], pod: Pod) -> Iterator[Mapping[str, Any]]:
     """Yield the peers of everything the pod may connect to; an empty peer where it may connect anywhere."""
-    matching_policies = [policy for policy in policies if _guards(policy, "Egress", pod)]
+    matching_policies = [policy for policy in policies if _is_guarded(policy, "Egress", pod)]
     if not matching_policies:
         yield {}
     for item in matching_policies:
@@ -49,9 +49,9 @@ def egress_peers(policies: Sequence[Resource], pod: Pod) -> Iterator[Mapping[str
             yield from rule.get("to", ({},))
 
 
-def ingress_rules(policies: Sequence[Resource], pod: Pod) -> Iterator[Mapping[str, Any]]:
+def iterate_ingress_rules(policies: Sequence[Resource], pod: Pod) -> Iterator[Mapping[str, Any]]:
     """Yield the rules that admit requests to the pod; an empty rule if no policy restricts it."""
-    matching_policies = [policy for policy in policies if _guards(policy, "Ingress", pod)]
+    matching_policies = [policy for policy in policies if _is_guarded(policy, "Ingress", pod)]
     if not matching_policies:
         yield {}
     for item in matching_policies:

@@ -5,27 +5,27 @@ from collections.abc import Iterator
 from typing import Any
 
 from assayer.version import __version__
-from tests.contract.manifests.resources import ROOT, Pod, Resources, named, of_kind, pods_of
+from tests.contract.manifests.resources import ROOT, Pod, Resources, filter_by_kind, get_full_name, list_pods
 
 RUNBOOK = ROOT / "docs" / "run" / "kubernetes.md"
 _TAG = re.compile(r"[\w./-]+:[v\d][\w.-]*")
 
 
-def pod_problems(resources: Resources) -> Iterator[str]:
-    secrets = known_secrets(resources)
-    for pod in pods_of(resources):
+def find_pod_problems(resources: Resources) -> Iterator[str]:
+    secrets = list_known_secrets(resources)
+    for pod in list_pods(resources):
         if "volumes" not in pod.spec and not pod.claims:
             continue  # what an operator makes of its own accord is not written here
         rules = (
-            _person(pod.spec),
-            *(_container(pod, container) for container in pod.containers),
-            _references(pod, resources, secrets),
-            _token(pod, resources),
+            _check_security_context(pod.spec),
+            *(_check_container(pod, container) for container in pod.containers),
+            _check_references(pod, resources, secrets),
+            _check_token(pod, resources),
         )
         yield from (f"{pod.of}: {problem}" for rule in rules for problem in rule)
 
 
-def _person(spec: dict[str, Any]) -> Iterator[str]:
+def _check_security_context(spec: dict[str, Any]) -> Iterator[str]:
     security_context = spec.get("securityContext", {})
     if not security_context.get("runAsNonRoot") or not security_context.get("runAsUser"):
         yield "may run as root"
@@ -37,7 +37,7 @@ def _person(spec: dict[str, Any]) -> Iterator[str]:
         yield "sees the node's own files"
 
 
-def _container(pod: Pod, container: dict[str, Any]) -> Iterator[str]:
+def _check_container(pod: Pod, container: dict[str, Any]) -> Iterator[str]:
     name, security_context = container["name"], container.get("securityContext", {})
     if security_context.get("privileged") or security_context.get("allowPrivilegeEscalation") is not False:
         yield f"{name} may gain privileges"
@@ -50,7 +50,7 @@ def _container(pod: Pod, container: dict[str, Any]) -> Iterator[str]:
         yield f"{name} runs {image}, which is another program tomorrow"
     if image.startswith("assayer") and not image.endswith(f":{__version__}"):
         yield f"{name} runs {image}, and this is version {__version__}"
-    yield from _resources(name, container.get("resources", {}))
+    yield from _check_resources(name, container.get("resources", {}))
     # KubeRay gives the containers of Ray probes of its own.
     needs_probes = pod.lasting and not pod.ray and container in pod.spec["containers"]
     if needs_probes and (missing_probes := {"readinessProbe", "livenessProbe"} - container.keys()):
@@ -62,7 +62,7 @@ def _container(pod: Pod, container: dict[str, Any]) -> Iterator[str]:
                 yield f"{name} is asked at a port {port} that it has not"
 
 
-def _resources(name: str, resources: dict[str, Any]) -> Iterator[str]:
+def _check_resources(name: str, resources: dict[str, Any]) -> Iterator[str]:
     requests, limits = resources.get("requests", {}), resources.get("limits", {})
     if "cpu" not in requests or "memory" not in requests:
         yield f"{name} does not say what it takes"
@@ -74,8 +74,8 @@ def _resources(name: str, resources: dict[str, Any]) -> Iterator[str]:
         yield f"{name} asks for other GPUs than it may have"
 
 
-def _references(pod: Pod, resources: Resources, secrets: dict[str, set[str]]) -> Iterator[str]:
-    existing = {named(resource) for resource in resources}
+def _check_references(pod: Pod, resources: Resources, secrets: dict[str, set[str]]) -> Iterator[str]:
+    existing = {get_full_name(resource) for resource in resources}
     volumes = {volume["name"]: volume for volume in pod.spec.get("volumes", ())}
     for container in pod.containers:
         for mount in container.get("volumeMounts", ()):
@@ -100,23 +100,23 @@ def _references(pod: Pod, resources: Resources, secrets: dict[str, set[str]]) ->
             yield f"takes the ConfigMap {config}, which is not there"
 
 
-def _token(pod: Pod, resources: Resources) -> Iterator[str]:
+def _check_token(pod: Pod, resources: Resources) -> Iterator[str]:
     """Yield problems with access to the Kubernetes API.
 
     Only a Ray head that scales its own cluster and pods with an account made for them may have a token."""
     account = pod.spec.get("serviceAccountName")
-    if account is not None and f"ServiceAccount/{account}" not in {named(resource) for resource in resources}:
+    if account is not None and f"ServiceAccount/{account}" not in {get_full_name(resource) for resource in resources}:
         yield f"runs for {account}, who is not there"
     scales = any(
         item["spec"]["rayClusterConfig"].get("enableInTreeAutoscaling")
-        for item in of_kind(resources, "RayService")
-        if pod.of == f"{named(item)}: head"
+        for item in filter_by_kind(resources, "RayService")
+        if pod.of == f"{get_full_name(item)}: head"
     )
     if account is None and not scales and pod.spec.get("automountServiceAccountToken") is not False:
         yield "is given a token for Kubernetes that it does not need"
 
 
-def known_secrets(resources: Resources) -> dict[str, set[str]]:
+def list_known_secrets(resources: Resources) -> dict[str, set[str]]:
     """Return the keys of known secrets by name: those created by the runbook, and those created by operators."""
     text = RUNBOOK.read_text("utf-8").replace("\\\n", " ")
     keys_by_secret: dict[str, set[str]] = {}
@@ -124,6 +124,6 @@ def known_secrets(resources: Resources) -> dict[str, set[str]]:
         keys_by_secret.setdefault(name, set()).update(re.findall(r"--from-(?:literal|file)=([^=\s]+)=", keys))
     for name in re.findall(r"kubectl create secret tls (\S+)", text):
         keys_by_secret[name] = {"tls.crt", "tls.key"}
-    for item in of_kind(resources, "Cluster"):
+    for item in filter_by_kind(resources, "Cluster"):
         keys_by_secret[f"{item['metadata']['name']}-app"] = {"username", "password", "dbname", "host", "port", "uri"}
     return keys_by_secret

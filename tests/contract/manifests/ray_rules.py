@@ -7,25 +7,30 @@ from typing import Any
 import yaml
 from packaging.version import Version
 
-from tests.contract.manifests.resources import Resource, Resources, named, of_kind, pods_of
+from tests.contract.manifests.resources import Resource, Resources, filter_by_kind, get_full_name, list_pods
 
 _UPGRADES = {"NewCluster", "NewClusterWithIncrementalUpgrade", "None"}
 _TOKENS_SINCE = Version("2.52.0")
 _BEHIND_FEATURE_GATES = {"networkPolicy", "tlsOptions", "historyServerOptions"}
 
 
-def ray_problems(resources: Resources) -> Iterator[str]:
-    for item in of_kind(resources, "RayService", "RayJob"):
+def find_ray_problems(resources: Resources) -> Iterator[str]:
+    for item in filter_by_kind(resources, "RayService", "RayJob"):
         spec = item["spec"]
         cluster = spec.get("rayClusterConfig") or spec["rayClusterSpec"]
-        serving_problems = _serving(spec, cluster)
-        rules = (_operator(spec, cluster), _redis(spec, cluster), _pods(resources, item, cluster), serving_problems)
-        yield from (f"{named(item)}: {problem}" for rule in rules for problem in rule)
-    for item in of_kind(resources, "RayCronJob"):
-        yield f"{named(item)}: is behind a feature gate"
+        serving_problems = _check_serving(spec, cluster)
+        rules = (
+            _check_operator(spec, cluster),
+            _check_redis(spec, cluster),
+            _check_pods(resources, item, cluster),
+            serving_problems,
+        )
+        yield from (f"{get_full_name(item)}: {problem}" for rule in rules for problem in rule)
+    for item in filter_by_kind(resources, "RayCronJob"):
+        yield f"{get_full_name(item)}: is behind a feature gate"
 
 
-def _operator(spec: dict[str, Any], cluster: dict[str, Any]) -> Iterator[str]:
+def _check_operator(spec: dict[str, Any], cluster: dict[str, Any]) -> Iterator[str]:
     if (kind := spec.get("upgradeStrategy", {}).get("type", "None")) not in _UPGRADES:
         yield f"the operator knows no upgrade {kind}"
     if cluster.get("authOptions") != {"mode": "token"}:
@@ -43,7 +48,7 @@ def _operator(spec: dict[str, Any], cluster: dict[str, Any]) -> Iterator[str]:
         yield "the autoscaler's second version wants restartPolicy Never in every pod"
 
 
-def _redis(spec: dict[str, Any], cluster: dict[str, Any]) -> Iterator[str]:
+def _check_redis(spec: dict[str, Any], cluster: dict[str, Any]) -> Iterator[str]:
     options = cluster.get("gcsFaultToleranceOptions", {})
     if "serveConfigV2" in spec and not options:
         yield "a head that dies takes every worker along"
@@ -56,15 +61,15 @@ def _redis(spec: dict[str, Any], cluster: dict[str, Any]) -> Iterator[str]:
         yield "the password of Redis is written down"
 
 
-def _pods(resources: Resources, resource: Resource, cluster: dict[str, Any]) -> Iterator[str]:
+def _check_pods(resources: Resources, resource: Resource, cluster: dict[str, Any]) -> Iterator[str]:
     """All processes of a cluster have the same image and settings; secrets differ (test_secrets)."""
-    pods = [pod for pod in pods_of(resources) if pod.of.startswith(f"{named(resource)}: ")]
+    pods = [pod for pod in list_pods(resources) if pod.of.startswith(f"{get_full_name(resource)}: ")]
     first = pods[0].containers[0]
     for pod in pods:
         (container,) = pod.containers
         for field, of_container, of_head in (
             ("image", container["image"], first["image"]),
-            ("settings", _settings(container), _settings(first)),
+            ("settings", _get_settings(container), _get_settings(first)),
         ):
             if of_container != of_head:
                 yield f"{pod.of}: {field} differ from the head's"
@@ -73,19 +78,19 @@ def _pods(resources: Resources, resource: Resource, cluster: dict[str, Any]) -> 
         name, _, port = options["redisAddress"].partition(":")
         service_ports = {
             (item["metadata"]["name"], str(two["port"]))
-            for item in of_kind(resources, "Service")
+            for item in filter_by_kind(resources, "Service")
             for two in item["spec"]["ports"]
         }
         if (name, port) not in service_ports:
             yield f"Redis is not at {name}:{port}"
 
 
-def _settings(container: dict[str, Any]) -> list[Any]:
+def _get_settings(container: dict[str, Any]) -> list[Any]:
     plain_variables = [item for item in container.get("env", ()) if "valueFrom" not in item]
     return [*plain_variables, *(source for source in container.get("envFrom", ()) if "configMapRef" in source)]
 
 
-def _serving(spec: dict[str, Any], cluster: dict[str, Any]) -> Iterator[str]:
+def _check_serving(spec: dict[str, Any], cluster: dict[str, Any]) -> Iterator[str]:
     """The fewest processes of every pool find room on the fewest pods, and may end what they have begun."""
     if "serveConfigV2" not in spec:
         return

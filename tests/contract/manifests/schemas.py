@@ -10,7 +10,7 @@ import kubernetes_validate
 import kubernetes_validate.utils
 from jsonschema import Draft7Validator
 
-from tests.contract.manifests.resources import ROOT, Resource, Resources, named, pods_of
+from tests.contract.manifests.resources import ROOT, Resource, Resources, get_full_name, list_pods
 
 DEFINITIONS = ROOT.parent / "shared" / "data" / "kubernetes"
 """Schemas of KubeRay, CloudNativePG, Prometheus' operator and the Gateway API."""
@@ -22,20 +22,20 @@ kubernetes_validate.utils.schema_contents = cache(kubernetes_validate.utils.sche
 """The package reads megabytes for each resource."""
 
 
-def custom_kinds(resources: Resources) -> list[Resource]:
+def list_custom_resources(resources: Resources) -> list[Resource]:
     """Return the resources of kinds that an operator has added to Kubernetes."""
     return [resource for resource in resources if resource["apiVersion"].split("/")[0] in _CUSTOM_GROUPS]
 
 
-def schema_problems(resources: Resources) -> Iterator[str]:
+def find_schema_problems(resources: Resources) -> Iterator[str]:
     """Custom resources only where their schemas are at hand."""
-    custom = custom_kinds(resources)
+    custom = list_custom_resources(resources)
     for resource in resources:
         if resource not in custom:
-            yield from _against_kubernetes(resource, named(resource))
+            yield from _check_against_kubernetes(resource, get_full_name(resource))
         elif DEFINITIONS.is_dir():
-            yield from _against_definition(resource)
-    for pod in pods_of(custom):
+            yield from _check_against_definition(resource)
+    for pod in list_pods(custom):
         if "volumes" in pod.spec:  # what an operator makes of its own accord is not written here
             template = {"metadata": {"labels": pod.labels}, "spec": pod.spec}
             pod_template = {
@@ -44,33 +44,35 @@ def schema_problems(resources: Resources) -> Iterator[str]:
                 "metadata": {"name": "one"},
                 "template": template,
             }
-            yield from _against_kubernetes(pod_template, pod.of)
+            yield from _check_against_kubernetes(pod_template, pod.of)
 
 
-def _against_kubernetes(resource: Resource, name: str) -> Iterator[str]:
+def _check_against_kubernetes(resource: Resource, name: str) -> Iterator[str]:
     try:
         kubernetes_validate.validate(resource, _KUBERNETES, strict=True)
     except kubernetes_validate.ValidationError as error:
         yield f"{name}: {'/'.join(map(str, error.path))}: {error.message}"
 
 
-def _against_definition(resource: Resource) -> Iterator[str]:
-    for error in _validators()[resource["apiVersion"], resource["kind"]].iter_errors(resource):
-        yield f"{named(resource)}: {'/'.join(map(str, error.absolute_path))}: {error.message[:200]}"
+def _check_against_definition(resource: Resource) -> Iterator[str]:
+    for error in _load_validators()[resource["apiVersion"], resource["kind"]].iter_errors(resource):
+        yield f"{get_full_name(resource)}: {'/'.join(map(str, error.absolute_path))}: {error.message[:200]}"
 
 
 @cache
-def _validators() -> dict[tuple[str, str], Draft7Validator]:
+def _load_validators() -> dict[tuple[str, str], Draft7Validator]:
     validators = {}
     for file in DEFINITIONS.glob("*.json.gz"):
         document = json.loads(gzip.decompress(file.read_bytes()))
         schema = document["schema"]
         schema["properties"]["metadata"] = {"type": "object"}
-        validators[f"{document['group']}/{document['version']}", document["kind"]] = Draft7Validator(_strict(schema))
+        validators[f"{document['group']}/{document['version']}", document["kind"]] = Draft7Validator(
+            _forbid_unknown_properties(schema)
+        )
     return validators
 
 
-def _strict(schema: dict[str, Any]) -> dict[str, Any]:
+def _forbid_unknown_properties(schema: dict[str, Any]) -> dict[str, Any]:
     """Return the JSON Schema with unnamed properties disallowed."""
     strict = dict(schema)
     open_ended = strict.get("x-kubernetes-preserve-unknown-fields") or "additionalProperties" in strict
@@ -79,15 +81,15 @@ def _strict(schema: dict[str, Any]) -> dict[str, Any]:
         strict["anyOf"] = [{"type": "integer"}, {"type": "string"}]
     if "properties" in strict:
         strict["properties"] = {
-            key: value if key == "metadata" and value == {"type": "object"} else _strict(value)
+            key: value if key == "metadata" and value == {"type": "object"} else _forbid_unknown_properties(value)
             for key, value in strict["properties"].items()
         }
         if not open_ended:
             strict["additionalProperties"] = False
     if isinstance(strict.get("additionalProperties"), dict):
-        strict["additionalProperties"] = _strict(strict["additionalProperties"])
+        strict["additionalProperties"] = _forbid_unknown_properties(strict["additionalProperties"])
     if "items" in strict:
-        strict["items"] = _strict(strict["items"])
+        strict["items"] = _forbid_unknown_properties(strict["items"])
     if strict.pop("nullable", False):
         return {"anyOf": [{"type": "null"}, strict]}
     return strict

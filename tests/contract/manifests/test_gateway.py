@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from orchestrator.application import get_documented_app
-from tests.contract.manifests.resources import Resource, Resources, build_folder, of_kind
+from tests.contract.manifests.resources import Resource, Resources, build_folder, filter_by_kind
 
 GATED = ("bucket", "cpu", "gpu", "gpu-search", "llm")
 OWN = {"/metrics"}
@@ -14,11 +14,11 @@ OWN = {"/metrics"}
 SERVES = ("/-/healthz", "/-/routes")
 
 
-def application_paths() -> set[str]:
-    return {path for route in get_documented_app().routes for path in _paths(route)}
+def list_application_paths() -> set[str]:
+    return {path for route in get_documented_app().routes for path in _iterate_paths(route)}
 
 
-def _paths(route: Any) -> Iterator[str]:
+def _iterate_paths(route: Any) -> Iterator[str]:
     """Yield the paths of a route, or of all routes of an included router."""
     if hasattr(route, "effective_route_contexts"):
         yield from (context.path for context in route.effective_route_contexts())
@@ -31,12 +31,12 @@ def resources(request: pytest.FixtureRequest) -> Resources:
     return build_folder(f"overlays/{request.param}")
 
 
-def _way_in(resources: Resources) -> Resource:
-    (found,) = (item for item in of_kind(resources, "HTTPRoute") if item["metadata"]["name"] == "assayer")
+def _get_ingress_route(resources: Resources) -> Resource:
+    (found,) = (item for item in filter_by_kind(resources, "HTTPRoute") if item["metadata"]["name"] == "assayer")
     return found
 
 
-def _lets_through(route: Resource, path: str) -> bool:
+def _allows(route: Resource, path: str) -> bool:
     matches = [match["path"] for rule in route["spec"]["rules"] for match in rule["matches"]]
     return any(
         path == match["value"] or (match["type"] == "PathPrefix" and path.startswith(match["value"].rstrip("/") + "/"))
@@ -45,17 +45,17 @@ def _lets_through(route: Resource, path: str) -> bool:
 
 
 def test_gateway_lets_through_every_public_route(resources: Resources) -> None:
-    route, paths = _way_in(resources), application_paths()
+    route, paths = _get_ingress_route(resources), list_application_paths()
     assert {"/console/callback", "/console/static/{name}", "/v1/evaluations", "/docs"} <= paths
-    assert not sorted(path for path in paths - OWN if not _lets_through(route, path))
+    assert not sorted(path for path in paths - OWN if not _allows(route, path))
 
 
 def test_gateway_blocks_all_other_paths(resources: Resources) -> None:
-    route = _way_in(resources)
-    assert not [path for path in (*OWN, *SERVES, "/consoles", "/nothing") if _lets_through(route, path)]
+    route = _get_ingress_route(resources)
+    assert not [path for path in (*OWN, *SERVES, "/consoles", "/nothing") if _allows(route, path)]
 
 
 def test_access_url_setting_equals_the_gateway_address(resources: Resources) -> None:
-    (settings,) = (item["data"] for item in of_kind(resources, "ConfigMap") if "ASSAYER_HOME" in item["data"])
-    (host,) = _way_in(resources)["spec"]["hostnames"]
+    (settings,) = (item["data"] for item in filter_by_kind(resources, "ConfigMap") if "ASSAYER_HOME" in item["data"])
+    (host,) = _get_ingress_route(resources)["spec"]["hostnames"]
     assert settings["ASSAYER_ACCESS__URL"] == f"https://{host}"

@@ -12,12 +12,12 @@ from typer.main import get_command
 from cluster.cli.commands import LazyCommand
 from cluster.cli.main import app
 from cluster.operator_settings import setting_paths, variable_name
-from tests.contract.manifests.network_reach import egress_peers
-from tests.contract.manifests.pod_rules import pod_problems
-from tests.contract.manifests.ray_rules import ray_problems
-from tests.contract.manifests.reference_rules import reference_problems
-from tests.contract.manifests.resources import FOLDERS, ROOT, Resources, build_folder, of_kind, pods_of
-from tests.contract.manifests.schemas import DEFINITIONS, custom_kinds, schema_problems
+from tests.contract.manifests.network_reach import iterate_egress_peers
+from tests.contract.manifests.pod_rules import find_pod_problems
+from tests.contract.manifests.ray_rules import find_ray_problems
+from tests.contract.manifests.reference_rules import find_reference_problems
+from tests.contract.manifests.resources import FOLDERS, ROOT, Resources, build_folder, filter_by_kind, list_pods
+from tests.contract.manifests.schemas import DEFINITIONS, find_schema_problems, list_custom_resources
 from workers.mail.settings import MailServerSettings
 
 _NAMES = ("bucket", "cpu", "gpu", "gpu-search", "kind", "llm", "mail", "nightly", "small")
@@ -40,21 +40,21 @@ def test_every_overlay_and_manifest_file_is_checked() -> None:
 
 
 def test_every_resource_matches_its_schema(resources: Resources) -> None:
-    assert not list(schema_problems(resources))
-    if custom_kinds(resources) and not DEFINITIONS.is_dir():
+    assert not list(find_schema_problems(resources))
+    if list_custom_resources(resources) and not DEFINITIONS.is_dir():
         pytest.skip("shared/data/kubernetes is not here: operators' own resources were not held against schemas")
 
 
 def test_pods_have_minimal_rights_and_valid_references(resources: Resources) -> None:
-    assert not list(pod_problems(resources))
+    assert not list(find_pod_problems(resources))
 
 
 def test_references_between_resources_are_valid(resources: Resources) -> None:
-    assert not list(reference_problems(resources))
+    assert not list(find_reference_problems(resources))
 
 
 def test_ray_clusters_match_the_operator_requirements(resources: Resources) -> None:
-    assert not list(ray_problems(resources))
+    assert not list(find_ray_problems(resources))
 
 
 def test_every_setting_name_exists(resources: Resources) -> None:
@@ -63,9 +63,9 @@ def test_every_setting_name_exists(resources: Resources) -> None:
 
 
 def test_every_command_exists_in_the_program(resources: Resources) -> None:
-    commands = [item["spec"]["entrypoint"].split() for item in of_kind(resources, "RayJob")]
+    commands = [item["spec"]["entrypoint"].split() for item in filter_by_kind(resources, "RayJob")]
     commands += [
-        container["command"] for pod in pods_of(resources) for container in pod.containers if "command" in container
+        container["command"] for pod in list_pods(resources) for container in pod.containers if "command" in container
     ]
     for program, *arguments in commands:
         if program == "assayer":
@@ -92,7 +92,7 @@ def test_every_command_exists_in_the_program(resources: Resources) -> None:
     ],
 )
 def test_ray_service_config_equals_its_serve_file(overlay: str, service: str, file: str) -> None:
-    services = of_kind(build_folder(f"overlays/{overlay}"), "RayService")
+    services = filter_by_kind(build_folder(f"overlays/{overlay}"), "RayService")
     (found,) = (item for item in services if item["metadata"]["name"] == service)
     assert found["spec"]["serveConfigV2"] == (ROOT / "deploy" / file).read_text("utf-8")
 
@@ -100,41 +100,43 @@ def test_ray_service_config_equals_its_serve_file(overlay: str, service: str, fi
 @pytest.mark.parametrize(("overlay", "device"), [("cpu", None), ("gpu", None), ("gpu-search", "cuda")])
 def test_gpu_corpus_search_matches_gpu_requests_of_the_index_pool(overlay: str, device: str | None) -> None:
     built = build_folder(f"overlays/{overlay}")
-    (settings,) = (item["data"] for item in of_kind(built, "ConfigMap") if "ASSAYER_HOME" in item["data"])
-    (service,) = of_kind(built, "RayService")
+    (settings,) = (item["data"] for item in filter_by_kind(built, "ConfigMap") if "ASSAYER_HOME" in item["data"])
+    (service,) = filter_by_kind(built, "RayService")
     (application,) = yaml.safe_load(service["spec"]["serveConfigV2"])["applications"]
     assert settings.get("ASSAYER_CORPUS__DEVICE") == device
     assert ("gpus" in application["args"]["serving"]["index"]) == (device == "cuda")
 
 
 def test_source_config_maps_are_not_deployed(resources: Resources) -> None:
-    names = {item["metadata"]["name"] for item in of_kind(resources, "ConfigMap")}
+    names = {item["metadata"]["name"] for item in filter_by_kind(resources, "ConfigMap")}
     assert not names & {"serve-files", "llm-files"}
 
 
 def test_alerts_and_dashboard_match_the_deploy_folder() -> None:
     built = build_folder("overlays/cpu")
-    (rules,) = of_kind(built, "PrometheusRule")
+    (rules,) = filter_by_kind(built, "PrometheusRule")
     assert rules["spec"] == yaml.safe_load((ROOT / "deploy" / "prometheus" / "rules.yaml").read_text("utf-8"))
-    (dashboard,) = (item for item in of_kind(built, "ConfigMap") if "assayer.json" in item["data"])
+    (dashboard,) = (item for item in filter_by_kind(built, "ConfigMap") if "assayer.json" in item["data"])
     assert dashboard["data"]["assayer.json"] == (ROOT / "deploy" / "grafana" / "assayer.json").read_text("utf-8")
-    (ours, _) = of_kind(built, "PodMonitor")
-    jobs = {pod.labels.get(ours["spec"]["jobLabel"]) for pod in pods_of(built) if pod.labels["assayer/part"] == "pools"}
+    (ours, _) = filter_by_kind(built, "PodMonitor")
+    jobs = {
+        pod.labels.get(ours["spec"]["jobLabel"]) for pod in list_pods(built) if pod.labels["assayer/part"] == "pools"
+    }
     assert jobs == {"assayer"}, "the alerts ask for this job"
 
 
 def test_traces_reach_the_collector_only_from_pools() -> None:
     built = build_folder("overlays/gpu-search")
-    (settings,) = (item["data"] for item in of_kind(built, "ConfigMap") if "ASSAYER_HOME" in item["data"])
+    (settings,) = (item["data"] for item in filter_by_kind(built, "ConfigMap") if "ASSAYER_HOME" in item["data"])
     endpoint = urlsplit(settings["OTEL_EXPORTER_OTLP_ENDPOINT"])
     assert endpoint.hostname is not None
     _, namespace, _ = endpoint.hostname.split(".")
-    told = {pod.labels["assayer/part"]: pod for pod in pods_of(built)}
-    policies = of_kind(built, "NetworkPolicy")
+    told = {pod.labels["assayer/part"]: pod for pod in list_pods(built)}
+    policies = filter_by_kind(built, "NetworkPolicy")
     open_to = {
         part
         for part, pod in told.items()
-        for peer in egress_peers(policies, pod)
+        for peer in iterate_egress_peers(policies, pod)
         if peer.get("namespaceSelector") == {"matchLabels": {"kubernetes.io/metadata.name": namespace}}
     }
     assert open_to == {"pools"}
@@ -145,7 +147,9 @@ def test_traces_reach_the_collector_only_from_pools() -> None:
         for container in told["pools"].containers[0]["envFrom"]
         if "configMapRef" in container
     }
-    assert sources == {item["metadata"]["name"] for item in of_kind(built, "ConfigMap") if item["data"] == settings}
+    assert sources == {
+        item["metadata"]["name"] for item in filter_by_kind(built, "ConfigMap") if item["data"] == settings
+    }
 
 
 @pytest.mark.parametrize("overlay", ["llm", "small", "kind"])
@@ -155,24 +159,24 @@ def test_tracing_is_disabled_in_overlays_without_a_collector(overlay: str) -> No
 
 def test_email_reaches_its_server_only_from_pools() -> None:
     built, without = build_folder("overlays/mail"), build_folder("overlays/cpu")
-    (settings,) = (item["data"] for item in of_kind(built, "ConfigMap") if "ASSAYER_HOME" in item["data"])
+    (settings,) = (item["data"] for item in filter_by_kind(built, "ConfigMap") if "ASSAYER_HOME" in item["data"])
     prefix = "ASSAYER_MAIL__"
     mail = {name.removeprefix(prefix).lower(): value for name, value in settings.items() if name.startswith(prefix)}
     server = MailServerSettings.model_validate(mail)
     assert server.host
     assert settings["ASSAYER_ACCESS__URL"].startswith("https://")
-    (way,) = (item for item in of_kind(built, "NetworkPolicy") if item["metadata"]["name"] == "mail")
+    (way,) = (item for item in filter_by_kind(built, "NetworkPolicy") if item["metadata"]["name"] == "mail")
     assert way["spec"]["podSelector"] == {"matchLabels": {"assayer/part": "pools"}}
     assert [port["port"] for rule in way["spec"]["egress"] for port in rule["ports"]] == [server.port_or_usual]
-    (pools,) = (pod for pod in pods_of(built) if pod.labels["assayer/part"] == "pools")
+    (pools,) = (pod for pod in list_pods(built) if pod.labels["assayer/part"] == "pools")
     assert {"secretRef": {"name": "assayer-mail", "optional": True}} in pools.containers[0]["envFrom"]
     assert "ASSAYER_MAIL" not in str(without)
-    assert [item["metadata"]["name"] for item in of_kind(without, "NetworkPolicy")].count("mail") == 0
+    assert [item["metadata"]["name"] for item in filter_by_kind(without, "NetworkPolicy")].count("mail") == 0
 
 
 def test_grobid_is_set_up_as_compose_does_it() -> None:
     compose = yaml.safe_load((ROOT / "deploy" / "compose.yaml").read_text("utf-8"))["services"]["grobid"]
-    (grobid,) = of_kind(build_folder("overlays/cpu"), "Deployment")
+    (grobid,) = filter_by_kind(build_folder("overlays/cpu"), "Deployment")
     spec = grobid["spec"]["template"]["spec"]
     asked = re.sub(r"\$\{\w+:-([^}]*)\}", r"\1", compose["command"][-1])
     assert re.findall(r"-e '(\S+ .*?)'", spec["initContainers"][0]["command"][-1]) == re.findall(
@@ -183,8 +187,8 @@ def test_grobid_is_set_up_as_compose_does_it() -> None:
 
 def test_pods_with_a_bucket_use_no_shared_corpus_volume() -> None:
     built = build_folder("overlays/bucket")
-    (service,) = (item for item in of_kind(built, "RayService") if item["metadata"]["name"] == "assayer")
-    assert "assayer-corpus" not in {item["metadata"]["name"] for item in of_kind(built, "PersistentVolumeClaim")}
+    (service,) = (item for item in filter_by_kind(built, "RayService") if item["metadata"]["name"] == "assayer")
+    assert "assayer-corpus" not in {item["metadata"]["name"] for item in filter_by_kind(built, "PersistentVolumeClaim")}
     cluster = service["spec"]["rayClusterConfig"]
     for group in (cluster["headGroupSpec"], *cluster["workerGroupSpecs"]):
         volumes = {item["name"]: item for item in group["template"]["spec"]["volumes"]}
@@ -202,7 +206,7 @@ def test_pods_with_a_bucket_use_no_shared_corpus_volume() -> None:
 def test_nightly_update_uses_the_same_image_as_the_service() -> None:
     night = (ROOT / "k8s" / "overlays" / "nightly" / "night.yaml").read_text("utf-8")
     images = {
-        item["image"] for pod in pods_of(build_folder("overlays/cpu")) for item in pod.containers if "image" in item
+        item["image"] for pod in list_pods(build_folder("overlays/cpu")) for item in pod.containers if "image" in item
     }
     assert {*re.findall(r"image: (\S+)", night)} == {image for image in images if image.startswith("assayer:")}
 

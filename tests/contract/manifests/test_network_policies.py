@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.contract.manifests.network_reach import allows, egress_peers, ingress_rules
-from tests.contract.manifests.resources import Pod, Resources, build_folder, of_kind, pods_of
+from tests.contract.manifests.network_reach import allows, iterate_egress_peers, iterate_ingress_rules
+from tests.contract.manifests.resources import Pod, Resources, build_folder, filter_by_kind, list_pods
 
 SERVICES = ("bucket", "cpu", "gpu", "gpu-search", "llm", "mail", "small", "kind")
 _NAMESPACE = "kubernetes.io/metadata.name"
@@ -14,31 +14,31 @@ _DNS = (
 )
 
 
-def _overlay(name: str) -> Resources:
+def _build_overlay(name: str) -> Resources:
     return [*build_folder(f"overlays/{name}"), *build_folder("overlays/nightly")]
 
 
-def _parts(resources: Resources) -> dict[str, Pod]:
-    return {pod.labels["assayer/part"]: pod for pod in pods_of(resources)}
+def _get_pods_by_part(resources: Resources) -> dict[str, Pod]:
+    return {pod.labels["assayer/part"]: pod for pod in list_pods(resources)}
 
 
 @pytest.fixture(params=SERVICES)
 def resources(request: pytest.FixtureRequest) -> Resources:
-    return _overlay(request.param)
+    return _build_overlay(request.param)
 
 
 def test_every_pod_is_restricted_by_a_network_policy(resources: Resources) -> None:
-    policies = of_kind(resources, "NetworkPolicy")
-    for pod in pods_of(resources):
-        assert {} not in list(ingress_rules(policies, pod)), f"anybody may ask {pod.of}"
-        assert {} not in list(egress_peers(policies, pod)), f"{pod.of} may ask anybody"
+    policies = filter_by_kind(resources, "NetworkPolicy")
+    for pod in list_pods(resources):
+        assert {} not in list(iterate_ingress_rules(policies, pod)), f"anybody may ask {pod.of}"
+        assert {} not in list(iterate_egress_peers(policies, pod)), f"{pod.of} may ask anybody"
 
 
 def test_only_pools_accept_traffic_from_the_gateway(resources: Resources) -> None:
-    policies = of_kind(resources, "NetworkPolicy")
+    policies = filter_by_kind(resources, "NetworkPolicy")
     reached: dict[str, dict[str, set[int]]] = {}
-    for pod in pods_of(resources):
-        for rule in ingress_rules(policies, pod):
+    for pod in list_pods(resources):
+        for rule in iterate_ingress_rules(policies, pod):
             assert rule["from"], f"anybody may ask {pod.of}"
             for peer in rule["from"]:
                 assert "ipBlock" not in peer, f"{pod.of} listens to addresses"
@@ -51,7 +51,7 @@ def test_only_pools_accept_traffic_from_the_gateway(resources: Resources) -> Non
 
 
 def test_required_connections_are_allowed(resources: Resources) -> None:
-    policies, parts = of_kind(resources, "NetworkPolicy"), _parts(resources)
+    policies, parts = filter_by_kind(resources, "NetworkPolicy"), _get_pods_by_part(resources)
     calls = [
         ("head", "redis", 6379),
         ("head", "pools", 40_000),
@@ -74,7 +74,7 @@ def test_required_connections_are_allowed(resources: Resources) -> None:
 
 
 def test_other_connections_are_blocked(resources: Resources) -> None:
-    policies, parts = of_kind(resources, "NetworkPolicy"), _parts(resources)
+    policies, parts = filter_by_kind(resources, "NetworkPolicy"), _get_pods_by_part(resources)
     calls = [
         ("pools", "redis", 6379),
         ("gpus", "postgres", 5432),
@@ -97,30 +97,30 @@ def test_other_connections_are_blocked(resources: Resources) -> None:
 def test_closed_cluster_pods_connect_only_internally_and_to_dns() -> None:
     """Every peer of every pod is a pod of the namespace or the cluster's own DNS server."""
     resources = build_folder("overlays/llm")
-    policies = of_kind(resources, "NetworkPolicy")
-    pods = pods_of(resources)
+    policies = filter_by_kind(resources, "NetworkPolicy")
+    pods = list_pods(resources)
     assert {pod.labels["assayer/part"] for pod in pods} >= {"head", "pools", "gpus", "llm", "llm-head", "postgres"}
     for pod in pods:
-        peers = list(egress_peers(policies, pod))
+        peers = list(iterate_egress_peers(policies, pod))
         assert not [peer for peer in peers if peer.keys() != {"podSelector"} and peer not in _DNS], pod.of
 
 
 @pytest.mark.parametrize("name", SERVICES)
 def test_every_pod_can_resolve_dns_on_each_cluster_type(name: str) -> None:
     resources = build_folder(f"overlays/{name}")
-    policies = of_kind(resources, "NetworkPolicy")
-    for pod in pods_of(resources):
-        assert [peer for peer in egress_peers(policies, pod) if peer in _DNS] == list(_DNS), pod.of
+    policies = filter_by_kind(resources, "NetworkPolicy")
+    for pod in list_pods(resources):
+        assert [peer for peer in iterate_egress_peers(policies, pod) if peer in _DNS] == list(_DNS), pod.of
 
 
 def test_only_pools_and_gpu_workers_reach_public_addresses() -> None:
     resources = build_folder("overlays/gpu")
-    policies = of_kind(resources, "NetworkPolicy")
+    policies = filter_by_kind(resources, "NetworkPolicy")
     public: set[str] = set()
     private: set[str] = set()
-    for pod in pods_of(resources):
+    for pod in list_pods(resources):
         for block in (
-            peer["ipBlock"] for peer in egress_peers(policies, pod) if "ipBlock" in peer and peer not in _DNS
+            peer["ipBlock"] for peer in iterate_egress_peers(policies, pod) if "ipBlock" in peer and peer not in _DNS
         ):
             where = public if block["cidr"] == "0.0.0.0/0" else private
             where.add(pod.labels["assayer/part"])

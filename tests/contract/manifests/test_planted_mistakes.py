@@ -5,144 +5,165 @@ from typing import Any
 
 import pytest
 
-from tests.contract.manifests.pod_rules import pod_problems
-from tests.contract.manifests.ray_rules import ray_problems
-from tests.contract.manifests.reference_rules import reference_problems
-from tests.contract.manifests.resources import Resource, build_folder, named
-from tests.contract.manifests.schemas import DEFINITIONS, schema_problems
+from tests.contract.manifests.pod_rules import find_pod_problems
+from tests.contract.manifests.ray_rules import find_ray_problems
+from tests.contract.manifests.reference_rules import find_reference_problems
+from tests.contract.manifests.resources import Resource, build_folder, get_full_name
+from tests.contract.manifests.schemas import DEFINITIONS, find_schema_problems
 
 Planting = Callable[[dict[str, Resource]], Any]
 
 
-def _cluster(have: dict[str, Resource]) -> dict[str, Any]:
+def _get_cluster(have: dict[str, Resource]) -> dict[str, Any]:
     found: dict[str, Any] = have["RayService/assayer"]["spec"]["rayClusterConfig"]
     return found
 
 
-def _head(have: dict[str, Resource]) -> dict[str, Any]:
-    found: dict[str, Any] = _cluster(have)["headGroupSpec"]["template"]["spec"]
+def _get_head(have: dict[str, Resource]) -> dict[str, Any]:
+    found: dict[str, Any] = _get_cluster(have)["headGroupSpec"]["template"]["spec"]
     return found
 
 
-def _pools(have: dict[str, Resource]) -> dict[str, Any]:
-    found: dict[str, Any] = _cluster(have)["workerGroupSpecs"][0]
+def _get_pools(have: dict[str, Resource]) -> dict[str, Any]:
+    found: dict[str, Any] = _get_cluster(have)["workerGroupSpecs"][0]
     return found
 
 
-def _grobid(have: dict[str, Resource]) -> dict[str, Any]:
+def _get_grobid(have: dict[str, Resource]) -> dict[str, Any]:
     found: dict[str, Any] = have["Deployment/assayer-grobid"]["spec"]["template"]["spec"]
     return found
 
 
-def _spec(have: dict[str, Resource], name: str) -> dict[str, Any]:
+def _get_spec(have: dict[str, Resource], name: str) -> dict[str, Any]:
     found: dict[str, Any] = have[name]["spec"]
     return found
 
 
 MISTAKES: list[tuple[str, Planting]] = [
-    ("may run as root", lambda have: _grobid(have)["securityContext"].update(runAsNonRoot=False)),
-    ("may gain privileges", lambda have: _head(have)["containers"][0]["securityContext"].update(privileged=True)),
-    ("keeps capabilities", lambda have: _grobid(have)["containers"][0]["securityContext"].pop("capabilities")),
-    ("may write into its image", lambda have: _head(have)["containers"][0]["securityContext"].clear()),
-    ("sees the node's own files", lambda have: _head(have)["volumes"].append({"name": "h", "hostPath": {"path": "/"}})),
-    ("another program tomorrow", lambda have: _grobid(have)["containers"][0].update(image="grobid/grobid:latest")),
-    ("and this is version", lambda have: _head(have)["containers"][0].update(image="assayer:0.0.9")),
-    ("not held to the memory", lambda have: _grobid(have)["containers"][0]["resources"].pop("limits")),
-    ("has no readinessProbe", lambda have: _grobid(have)["containers"][0].pop("readinessProbe")),
-    ("that it has not", lambda have: _grobid(have)["containers"][0]["livenessProbe"]["httpGet"].update(port=8071)),
+    ("may run as root", lambda have: _get_grobid(have)["securityContext"].update(runAsNonRoot=False)),
+    ("may gain privileges", lambda have: _get_head(have)["containers"][0]["securityContext"].update(privileged=True)),
+    ("keeps capabilities", lambda have: _get_grobid(have)["containers"][0]["securityContext"].pop("capabilities")),
+    ("may write into its image", lambda have: _get_head(have)["containers"][0]["securityContext"].clear()),
+    (
+        "sees the node's own files",
+        lambda have: _get_head(have)["volumes"].append({"name": "h", "hostPath": {"path": "/"}}),
+    ),
+    ("another program tomorrow", lambda have: _get_grobid(have)["containers"][0].update(image="grobid/grobid:latest")),
+    ("and this is version", lambda have: _get_head(have)["containers"][0].update(image="assayer:0.0.9")),
+    ("not held to the memory", lambda have: _get_grobid(have)["containers"][0]["resources"].pop("limits")),
+    ("has no readinessProbe", lambda have: _get_grobid(have)["containers"][0].pop("readinessProbe")),
+    ("that it has not", lambda have: _get_grobid(have)["containers"][0]["livenessProbe"]["httpGet"].update(port=8071)),
     (
         "which nobody makes",
-        lambda have: _pools(have)["template"]["spec"]["containers"][0]["envFrom"][1]["secretRef"].update(name="asayer"),
+        lambda have: _get_pools(have)["template"]["spec"]["containers"][0]["envFrom"][1]["secretRef"].update(
+            name="asayer"
+        ),
     ),
     (
         "takes the claim",
-        lambda have: _pools(have)["template"]["spec"]["volumes"][1]["persistentVolumeClaim"].update(claimName="papers"),
+        lambda have: _get_pools(have)["template"]["spec"]["volumes"][1]["persistentVolumeClaim"].update(
+            claimName="papers"
+        ),
     ),
-    ("which is not there", lambda have: _head(have)["containers"][0]["volumeMounts"][0].update(name="corpora")),
-    ("a token for Kubernetes", lambda have: _grobid(have).pop("automountServiceAccountToken")),
-    ("leads to no pod", lambda have: _spec(have, "Service/assayer-grobid")["selector"].update({"assayer/part": "pdf"})),
-    ("listens to the world", lambda have: _spec(have, "Service/assayer-grobid").update(type="LoadBalancer")),
-    ("is about no pod", lambda have: _spec(have, "NetworkPolicy/door")["podSelector"]["matchLabels"].update(part="x")),
+    ("which is not there", lambda have: _get_head(have)["containers"][0]["volumeMounts"][0].update(name="corpora")),
+    ("a token for Kubernetes", lambda have: _get_grobid(have).pop("automountServiceAccountToken")),
+    (
+        "leads to no pod",
+        lambda have: _get_spec(have, "Service/assayer-grobid")["selector"].update({"assayer/part": "pdf"}),
+    ),
+    ("listens to the world", lambda have: _get_spec(have, "Service/assayer-grobid").update(type="LoadBalancer")),
+    (
+        "is about no pod",
+        lambda have: _get_spec(have, "NetworkPolicy/door")["podSelector"]["matchLabels"].update(part="x"),
+    ),
     (
         "pods that are not there",
-        lambda have: _spec(have, "NetworkPolicy/redis")["ingress"][0]["from"][0].update(
+        lambda have: _get_spec(have, "NetworkPolicy/redis")["ingress"][0]["from"][0].update(
             podSelector={"matchLabels": {"assayer/part": "heads"}}
         ),
     ),
     (
         "never lets a node be drained",
-        lambda have: _spec(have, "PodDisruptionBudget/assayer-pools").update(minAvailable=4),
+        lambda have: _get_spec(have, "PodDisruptionBudget/assayer-pools").update(minAvailable=4),
     ),
     (
         "a plain minAvailable alone",
-        lambda have: _spec(have, "PodDisruptionBudget/assayer-pools").update(minAvailable="75%"),
+        lambda have: _get_spec(have, "PodDisruptionBudget/assayer-pools").update(minAvailable="75%"),
     ),
-    ("and so does its autoscaler", lambda have: _spec(have, "Deployment/assayer-grobid").update(replicas=2)),
+    ("and so does its autoscaler", lambda have: _get_spec(have, "Deployment/assayer-grobid").update(replicas=2)),
     (
         "leads to assayer-head-svc",
-        lambda have: _spec(have, "HTTPRoute/assayer")["rules"][0]["backendRefs"][0].update(name="assayer-head-svc"),
+        lambda have: _get_spec(have, "HTTPRoute/assayer")["rules"][0]["backendRefs"][0].update(name="assayer-head-svc"),
     ),
     (
         "a listener that is not there",
-        lambda have: _spec(have, "HTTPRoute/assayer")["parentRefs"][0].update(sectionName="tls"),
+        lambda have: _get_spec(have, "HTTPRoute/assayer")["parentRefs"][0].update(sectionName="tls"),
     ),
-    ("asks at a port", lambda have: _spec(have, "PodMonitor/assayer")["podMetricsEndpoints"][0].update(port="http")),
+    (
+        "asks at a port",
+        lambda have: _get_spec(have, "PodMonitor/assayer")["podMetricsEndpoints"][0].update(port="http"),
+    ),
     (
         "knows no upgrade",
-        lambda have: _spec(have, "RayService/assayer")["upgradeStrategy"].update(type="RollingUpdate"),
+        lambda have: _get_spec(have, "RayService/assayer")["upgradeStrategy"].update(type="RollingUpdate"),
     ),
-    ("may run code in it", lambda have: _cluster(have).pop("authOptions")),
-    ("wants restartPolicy Never", lambda have: _head(have).update(restartPolicy="Always")),
-    ("given twice", lambda have: _cluster(have)["headGroupSpec"]["rayStartParams"].update({"redis-password": "x"})),
-    ("Redis is not at", lambda have: _cluster(have)["gcsFaultToleranceOptions"].update(redisAddress="redis:6379")),
-    ("takes every worker along", lambda have: _cluster(have).pop("gcsFaultToleranceOptions")),
-    ("behind a feature gate", lambda have: _cluster(have).update(networkPolicy={"mode": "DenyAllIngress"})),
-    ("not between the fewest and the most", lambda have: _cluster(have)["workerGroupSpecs"][0].update(replicas=40)),
+    ("may run code in it", lambda have: _get_cluster(have).pop("authOptions")),
+    ("wants restartPolicy Never", lambda have: _get_head(have).update(restartPolicy="Always")),
+    ("given twice", lambda have: _get_cluster(have)["headGroupSpec"]["rayStartParams"].update({"redis-password": "x"})),
+    ("Redis is not at", lambda have: _get_cluster(have)["gcsFaultToleranceOptions"].update(redisAddress="redis:6379")),
+    ("takes every worker along", lambda have: _get_cluster(have).pop("gcsFaultToleranceOptions")),
+    ("behind a feature gate", lambda have: _get_cluster(have).update(networkPolicy={"mode": "DenyAllIngress"})),
+    ("not between the fewest and the most", lambda have: _get_cluster(have)["workerGroupSpecs"][0].update(replicas=40)),
     (
         "differ from the head's",
-        lambda have: _cluster(have)["workerGroupSpecs"][1]["template"]["spec"]["containers"][0].pop("envFrom"),
+        lambda have: _get_cluster(have)["workerGroupSpecs"][1]["template"]["spec"]["containers"][0].pop("envFrom"),
     ),
-    ("do not run where they are", lambda have: _pools(have).pop("labels")),
-    ("the fewest pods have 0", lambda have: _cluster(have)["workerGroupSpecs"].pop(1)),
+    ("do not run where they are", lambda have: _get_pools(have).pop("labels")),
+    ("the fewest pods have 0", lambda have: _get_cluster(have)["workerGroupSpecs"].pop(1)),
     (
         "it may not end",
-        lambda have: _cluster(have)["workerGroupSpecs"][0]["template"]["spec"].update(terminationGracePeriodSeconds=60),
+        lambda have: _get_cluster(have)["workerGroupSpecs"][0]["template"]["spec"].update(
+            terminationGracePeriodSeconds=60
+        ),
     ),
 ]
 
 UNKNOWN_FIELDS: list[tuple[str, Planting]] = [
-    ("Deployment/assayer-grobid", lambda have: _grobid(have)["containers"][0].update(livenesProbe={})),
-    ("RayService/assayer", lambda have: _cluster(have).update(enableInTreeAutoScaling=True)),
+    ("Deployment/assayer-grobid", lambda have: _get_grobid(have)["containers"][0].update(livenesProbe={})),
+    ("RayService/assayer", lambda have: _get_cluster(have).update(enableInTreeAutoScaling=True)),
     (
         "RayService/assayer: pools",
-        lambda have: _cluster(have)["workerGroupSpecs"][0]["template"]["spec"].update(nodeSelectors={}),
+        lambda have: _get_cluster(have)["workerGroupSpecs"][0]["template"]["spec"].update(nodeSelectors={}),
     ),
-    ("Cluster/assayer-postgres", lambda have: _spec(have, "Cluster/assayer-postgres").update(replicas=3)),
+    ("Cluster/assayer-postgres", lambda have: _get_spec(have, "Cluster/assayer-postgres").update(replicas=3)),
     (
         "ScheduledBackup/assayer-postgres",
-        lambda have: _spec(have, "ScheduledBackup/assayer-postgres").update(method="dump"),
+        lambda have: _get_spec(have, "ScheduledBackup/assayer-postgres").update(method="dump"),
     ),
-    ("PodMonitor/assayer", lambda have: _spec(have, "PodMonitor/assayer").update(endpoints=[])),
+    ("PodMonitor/assayer", lambda have: _get_spec(have, "PodMonitor/assayer").update(endpoints=[])),
     (
         "PrometheusRule/assayer",
-        lambda have: _spec(have, "PrometheusRule/assayer")["groups"][0]["rules"][0].update(severity="page"),
+        lambda have: _get_spec(have, "PrometheusRule/assayer")["groups"][0]["rules"][0].update(severity="page"),
     ),
-    ("Gateway/assayer", lambda have: _spec(have, "Gateway/assayer")["listeners"][0]["tls"].update(mode="Terminated")),
-    ("HTTPRoute/assayer", lambda have: _spec(have, "HTTPRoute/assayer")["rules"][0].update(timeout="0s")),
-    ("NetworkPolicy/door", lambda have: _spec(have, "NetworkPolicy/door").update(ingres=[])),
+    (
+        "Gateway/assayer",
+        lambda have: _get_spec(have, "Gateway/assayer")["listeners"][0]["tls"].update(mode="Terminated"),
+    ),
+    ("HTTPRoute/assayer", lambda have: _get_spec(have, "HTTPRoute/assayer")["rules"][0].update(timeout="0s")),
+    ("NetworkPolicy/door", lambda have: _get_spec(have, "NetworkPolicy/door").update(ingres=[])),
 ]
 
 
-def _with(planting: Planting) -> list[Resource]:
+def _plant(planting: Planting) -> list[Resource]:
     resources = build_folder("overlays/gpu")
-    planting({named(resource): resource for resource in resources})
+    planting({get_full_name(resource): resource for resource in resources})
     return list(resources)
 
 
 @pytest.mark.parametrize(("words", "planting"), MISTAKES, ids=[words for words, _ in MISTAKES])
 def test_planted_mistake_is_found(words: str, planting: Planting) -> None:
-    resources = _with(planting)
-    found = [*pod_problems(resources), *reference_problems(resources), *ray_problems(resources)]
+    resources = _plant(planting)
+    found = [*find_pod_problems(resources), *find_reference_problems(resources), *find_ray_problems(resources)]
     assert [problem for problem in found if words in problem], found
 
 
@@ -151,4 +172,4 @@ def test_unknown_field_is_found(name: str, planting: Planting) -> None:
     custom = not name.startswith(("Deployment", "NetworkPolicy", "RayService/assayer:"))
     if custom and not DEFINITIONS.is_dir():
         pytest.skip("shared/data/kubernetes is not here")
-    assert [problem for problem in schema_problems(_with(planting)) if problem.startswith(f"{name}:")]
+    assert [problem for problem in find_schema_problems(_plant(planting)) if problem.startswith(f"{name}:")]

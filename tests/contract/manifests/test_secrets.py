@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.contract.manifests.resources import Pod, build_folder, of_kind, pods_of
+from tests.contract.manifests.resources import Pod, build_folder, filter_by_kind, list_pods
 
 POOLS = {
     "assayer-postgres-serving", "assayer-llm", "assayer-access", "assayer-sources", "assayer-webhooks", "assayer-mail"
@@ -30,7 +30,7 @@ CORPUS = {
 }
 
 
-def _secrets(pod: Pod) -> set[str]:
+def _list_secrets(pod: Pod) -> set[str]:
     return {
         reference["name"]
         for container in pod.containers
@@ -50,22 +50,22 @@ def _secrets(pod: Pod) -> set[str]:
 )
 def test_component_has_only_the_secrets_that_it_uses(folder: str) -> None:
     expected = SECRETS | CORPUS.get(folder, {})
-    for pod in pods_of(build_folder(folder)):
+    for pod in list_pods(build_folder(folder)):
         if pod.of != "Cluster/assayer-postgres":  # its instances are the operator's
-            assert _secrets(pod) == expected[pod.labels["assayer/part"]], pod.of
+            assert _list_secrets(pod) == expected[pod.labels["assayer/part"]], pod.of
 
 
 def test_only_the_pools_read_the_bucket() -> None:
-    pods = {pod.labels["assayer/part"]: pod for pod in pods_of(build_folder("overlays/bucket"))}
-    assert _secrets(pods["pools"]) == {*POOLS, "assayer-corpus-reader"}
-    assert _secrets(pods["head"]) == SECRETS["head"]
+    pods = {pod.labels["assayer/part"]: pod for pod in list_pods(build_folder("overlays/bucket"))}
+    assert _list_secrets(pods["pools"]) == {*POOLS, "assayer-corpus-reader"}
+    assert _list_secrets(pods["head"]) == SECRETS["head"]
 
 
 def test_operator_makes_the_roles_that_the_migration_names() -> None:
     built = build_folder("overlays/cpu")
-    (cluster,) = of_kind(built, "Cluster")
+    (cluster,) = filter_by_kind(built, "Cluster")
     roles = {role["name"]: role["passwordSecret"]["name"] for role in cluster["spec"]["managed"]["roles"]}
-    (migrate,) = of_kind(built, "Job")
+    (migrate,) = filter_by_kind(built, "Job")
     (container,) = migrate["spec"]["template"]["spec"]["containers"]
     options = dict(zip(container["command"][3::2], container["command"][4::2], strict=True))
     assert options == {"--serving-role": "assayer_serving", "--scaling-role": "assayer_scaling"}
@@ -75,7 +75,7 @@ def test_operator_makes_the_roles_that_the_migration_names() -> None:
 def test_plain_server_makes_the_same_roles_and_one_for_dumps() -> None:
     texts = [
         item["data"]["roles.sh"]
-        for item in of_kind(build_folder("overlays/small"), "ConfigMap")
+        for item in filter_by_kind(build_folder("overlays/small"), "ConfigMap")
         if "roles.sh" in item["data"]
     ]
     (text,) = texts

@@ -41,7 +41,7 @@ class Seen(NamedTuple):
         return len(self.text) // 4
 
     @property
-    def most(self) -> int:
+    def max_output_tokens(self) -> int:
         return int(self.body.get("max_tokens") or self.body.get("max_completion_tokens") or 0)
 
 
@@ -57,7 +57,7 @@ Quirk = Callable[[Seen], Reply | None]
 """Response of the provider; None for an ordinary answer."""
 
 
-def said(content: object, finish_reason: object = "stop", usage: object = None, **message: Any) -> Reply:
+def build_completion(content: object, finish_reason: object = "stop", usage: object = None, **message: Any) -> Reply:
     """A chat completion."""
     choice = {"index": 0, "message": {"role": "assistant", "content": content, **message}}
     counts = {"prompt_tokens": 100, "completion_tokens": 20} if usage is None else usage
@@ -65,7 +65,7 @@ def said(content: object, finish_reason: object = "stop", usage: object = None, 
     return Reply(200, {**body, "usage": counts})
 
 
-def page(title: str, status: int = 200, content_type: str = "text/html") -> Reply:
+def build_web_page(title: str, status: int = 200, content_type: str = "text/html") -> Reply:
     """A web page, as a proxy or a sign-in page of a network sends."""
     styles = "<style>p > a { color: red }</style>"
     head = f'<head><meta charset="utf-8"><title>\n{title}</title>{styles}</head>'
@@ -74,13 +74,13 @@ def page(title: str, status: int = 200, content_type: str = "text/html") -> Repl
     )
 
 
-def events(*items: object) -> Reply:
+def build_events(*items: object) -> Reply:
     """A stream of events; texts are sent as they are."""
     lines = [item if isinstance(item, str) else f"data: {json.dumps(item)}" for item in items]
     return Reply(200, "\n\n".join([*lines, ""]), "text/event-stream")
 
 
-def error(status: int, message: str, **fields: Any) -> Reply:
+def build_error(status: int, message: str, **fields: Any) -> Reply:
     """A refusal in OpenAI's form."""
     return Reply(status, {"error": {"message": message, "type": "invalid_request_error", **fields}})
 
@@ -114,7 +114,7 @@ class Imitation:
         body = await request.json()
         recorded_request = Seen(request.path, request.query, request.headers, body, len(self.requests) + 1)
         self.requests.append(recorded_request)
-        reply = self.quirk(recorded_request) or said(GOOD)
+        reply = self.quirk(recorded_request) or build_completion(GOOD)
         body = reply.body
         if not isinstance(body, bytes):
             body = (body if isinstance(body, str) else json.dumps(body)).encode()
@@ -122,6 +122,6 @@ class Imitation:
         return web.Response(status=reply.status, body=body, headers=headers)
 
 
-def an_opened_gateway(provider: Imitation, path: str = "/v1", **settings: object) -> LlmGateway:
+def open_gateway(provider: Imitation, path: str = "/v1", **settings: object) -> LlmGateway:
     fields = {"base_url": provider.address + path, "api_key": SECRET, "model": "m", "backoff_initial_seconds": 0.001}
     return LlmGateway(LlmSettings.model_validate(fields | settings), InMemoryAnswerStore(), SystemClock())

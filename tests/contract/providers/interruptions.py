@@ -3,7 +3,7 @@
 import json
 from dataclasses import dataclass
 
-from tests.contract.providers.imitation import GOOD, Reply, error, events, page, said
+from tests.contract.providers.imitation import GOOD, Reply, build_completion, build_error, build_events, build_web_page
 
 
 @dataclass(frozen=True)
@@ -17,12 +17,12 @@ class Interruption:
     """Seconds that the provider asks to wait."""
 
 
-def _delta(text: str, finish_reason: str | None = None) -> dict[str, object]:
+def _build_delta(text: str, finish_reason: str | None = None) -> dict[str, object]:
     return {"choices": [{"delta": {"content": text}, "finish_reason": finish_reason}]}
 
 
-def _limit(message: str, wait: float | None, name: str = "") -> Interruption:
-    return Interruption(f"rate limit: {name or message}", error(429, message), "HTTP 429 ", "rate_limited", wait)
+def _build_rate_limit(message: str, wait: float | None, name: str = "") -> Interruption:
+    return Interruption(f"rate limit: {name or message}", build_error(429, message), "HTTP 429 ", "rate_limited", wait)
 
 
 _LATIN = json.dumps({"error": {"message": "Limite dépassée", "retry_after": 3}}, ensure_ascii=False).encode("latin-1")
@@ -30,25 +30,35 @@ _OVERLOADED = {"type": "error", "error": {"type": "overloaded_error", "message":
 
 INTERRUPTIONS = (
     # Answers that the provider stopped
-    Interruption("OpenRouter: finish reason error", said(GOOD[:50], "error"), "stopped the answer .*“error”"),
-    Interruption("DeepSeek: out of resources", said(GOOD[:50], "insufficient_system_resource"), "system_resource"),
+    Interruption(
+        "OpenRouter: finish reason error", build_completion(GOOD[:50], "error"), "stopped the answer .*“error”"
+    ),
+    Interruption(
+        "DeepSeek: out of resources", build_completion(GOOD[:50], "insufficient_system_resource"), "system_resource"
+    ),
     Interruption(
         "SGLang: finish reason that is an object",
-        said("", {"type": "abort", "message": "The queue is full.", "status_code": 503}),
+        build_completion("", {"type": "abort", "message": "The queue is full.", "status_code": 503}),
         "HTTP 503 The queue is full.",
     ),
     Interruption(
         "OpenRouter: error in a stream",
-        events(
-            ": PROCESSING", _delta("{"), {"error": {"code": 502, "message": "Provider disconnected"}, "choices": []}
+        build_events(
+            ": PROCESSING",
+            _build_delta("{"),
+            {"error": {"code": 502, "message": "Provider disconnected"}, "choices": []},
         ),
         "HTTP 502 Provider disconnected",
     ),
     Interruption(
-        "Anthropic through a gateway: event of a stream", events("event: error", _OVERLOADED), "529 Overloaded"
+        "Anthropic through a gateway: event of a stream", build_events("event: error", _OVERLOADED), "529 Overloaded"
     ),
-    Interruption("stream without an end", events(_delta('{"weights": [')), "stream ended before the answer did"),
-    Interruption("stream cut off in an event", events(_delta("{"), 'data: {"choices": [{"del'), "stream was cut off"),
+    Interruption(
+        "stream without an end", build_events(_build_delta('{"weights": [')), "stream ended before the answer did"
+    ),
+    Interruption(
+        "stream cut off in an event", build_events(_build_delta("{"), 'data: {"choices": [{"del'), "stream was cut off"
+    ),
     # Errors with status 200
     Interruption("proxy: detail inside a 200", Reply(200, {"detail": "Upstream expired"}), "HTTP 502 Upstream expired"),
     Interruption(
@@ -58,30 +68,43 @@ INTERRUPTIONS = (
     ),
     Interruption("text inside a 200", Reply(200, "upstream went away", "text/plain"), "HTTP 502 upstream went away"),
     Interruption("empty response", Reply(200, ""), "the response is empty"),
-    Interruption("JSON that is cut off", Reply(200, json.dumps(said(GOOD).body)[:90]), "cut off after 90 characters"),
+    Interruption(
+        "JSON that is cut off", Reply(200, json.dumps(build_completion(GOOD).body)[:90]), "cut off after 90 characters"
+    ),
     Interruption(
         "answer in no known charset", Reply(200, b'{"choices": [{"message": {"content": "\xe9"}}]}'), "not UTF-8"
     ),
     # Pages
-    Interruption("sign-in page, labelled as JSON", page("WiFi", content_type="application/json"), "page titled “WiFi”"),
-    Interruption("nginx: page", page("502 Bad Gateway", 502), "HTTP 502, a web page titled “502 Bad Gateway”"),
-    Interruption("Cloudflare: page", page("524: A timeout", 524), "HTTP 524, a web page titled “524: A", "timeout"),
+    Interruption(
+        "sign-in page, labelled as JSON", build_web_page("WiFi", content_type="application/json"), "page titled “WiFi”"
+    ),
+    Interruption(
+        "nginx: page", build_web_page("502 Bad Gateway", 502), "HTTP 502, a web page titled “502 Bad Gateway”"
+    ),
+    Interruption(
+        "Cloudflare: page", build_web_page("524: A timeout", 524), "HTTP 524, a web page titled “524: A", "timeout"
+    ),
     # Statuses
     Interruption("nginx: client closed the request", Reply(499, {"message": "closed"}), "HTTP 499 closed"),
     Interruption("Anthropic: overload", Reply(529, _OVERLOADED), "HTTP 529 Overloaded"),
-    Interruption("status of a bad request", error(400, "Rate limit exceeded"), "400 Rate limit", "rate_limited"),
+    Interruption("status of a bad request", build_error(400, "Rate limit exceeded"), "400 Rate limit", "rate_limited"),
     Interruption(
-        "gateway: provider's status in the body", error(500, "Slow down", code=429), "429 Slow down", "rate_limited"
+        "gateway: provider's status in the body",
+        build_error(500, "Slow down", code=429),
+        "429 Slow down",
+        "rate_limited",
     ),
     Interruption("error in Latin-1", Reply(429, _LATIN, "text/json; charset=latin-1"), "dépassée", "rate_limited", 3.0),
     # Waits
-    _limit("Limit 30000, Used 29000, Requested 1400. Please try again in 1.2s. Visit https://example.org", 1.2),
-    _limit("Please try again in 7m12s.", 432.0),
-    _limit("Please try again in 120ms.", 0.12),
-    _limit("Please retry after 86400 seconds.", 86_400.0),
-    _limit("No deployments available for selected model, Try again in 5 seconds. Passed model=m", 5.0),
-    _limit("Rate limit of 60 per 60s exceeded. Please wait 2 minutes and 5 seconds before retrying.", 125.0),
-    _limit("Slow down.", None),
+    _build_rate_limit(
+        "Limit 30000, Used 29000, Requested 1400. Please try again in 1.2s. Visit https://example.org", 1.2
+    ),
+    _build_rate_limit("Please try again in 7m12s.", 432.0),
+    _build_rate_limit("Please try again in 120ms.", 0.12),
+    _build_rate_limit("Please retry after 86400 seconds.", 86_400.0),
+    _build_rate_limit("No deployments available for selected model, Try again in 5 seconds. Passed model=m", 5.0),
+    _build_rate_limit("Rate limit of 60 per 60s exceeded. Please wait 2 minutes and 5 seconds before retrying.", 125.0),
+    _build_rate_limit("Slow down.", None),
     Interruption(
         "Gemini: per-minute quota with a wait in details, in a list",
         Reply(
@@ -111,7 +134,7 @@ INTERRUPTIONS = (
     ),
     Interruption(
         "header as a date",
-        error(429, "Wait.")._replace(
+        build_error(429, "Wait.")._replace(
             headers={"Retry-After": "Fri, 20 Nov 2099 12:00:30 GMT", "Date": "Fri, 20 Nov 2099 12:00:00 GMT"}
         ),
         "429 Wait.",
@@ -120,21 +143,23 @@ INTERRUPTIONS = (
     ),
     Interruption(
         "header before the message",
-        error(429, "Please retry after 86400 seconds.")._replace(headers={"Retry-After": "1m2s"}),
+        build_error(429, "Please retry after 86400 seconds.")._replace(headers={"Retry-After": "1m2s"}),
         "429",
         "rate_limited",
         62.0,
     ),
     Interruption(
         "OpenRouter: provider's headers in the body",
-        error(429, "Provider returned error", metadata={"headers": {"Retry-After": "4"}, "raw": "upstream is busy"}),
+        build_error(
+            429, "Provider returned error", metadata={"headers": {"Retry-After": "4"}, "raw": "upstream is busy"}
+        ),
         "429 Provider returned error upstream is busy",
         "rate_limited",
         4.0,
     ),
     Interruption(
         "OpenRouter: payment in flight",
-        error(402, "In flight", metadata={"headers": {"Retry-After": "2"}}),
+        build_error(402, "In flight", metadata={"headers": {"Retry-After": "2"}}),
         "402",
         wait=2.0,
     ),

@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.contract.providers.imitation import GOOD, Quirk, Reply, Seen, error
+from tests.contract.providers.imitation import GOOD, Quirk, Reply, Seen, build_error
 
 
 @dataclass(frozen=True)
@@ -25,29 +25,29 @@ class Answered:
     """Tokens on record for the first question, where the quirk concerns them."""
 
 
-def _when(condition: Any, reply: Reply) -> Quirk:
+def _reply_when(condition: Any, reply: Reply) -> Quirk:
     return lambda seen: reply if condition(seen) else None
 
 
-def _schema(seen: Seen) -> bool:
+def _has_schema(seen: Seen) -> bool:
     return seen.form == "json_schema"
 
 
-def _structured(seen: Seen) -> bool:
+def _has_form(seen: Seen) -> bool:
     return bool(seen.form)
 
 
-def _no_schemas(name: str, reply: Reply) -> Answered:
+def _refuse_schemas(name: str, reply: Reply) -> Answered:
     """Return the quirk that refuses answers by a JSON schema; JSON without one is asked for from then on."""
-    return Answered(name, _when(_schema, reply), (2, 1), form="json_object")
+    return Answered(name, _reply_when(_has_schema, reply), (2, 1), form="json_object")
 
 
-def _no_forms(name: str, reply: Reply) -> Answered:
+def _refuse_forms(name: str, reply: Reply) -> Answered:
     """Return the quirk that refuses every form of structured output; instructions in the prompt are left."""
-    return Answered(name, _when(_structured, reply), (3, 1), form="")
+    return Answered(name, _reply_when(_has_form, reply), (3, 1), form="")
 
 
-def _azure(seen: Seen) -> Reply | None:
+def _refuse_other_paths_than_azure(seen: Seen) -> Reply | None:
     if seen.path != "/openai/deployments/small/chat/completions" or "api-version" not in seen.query:
         return Reply(404, {"error": {"code": "404", "message": "Resource not found"}})
     if seen.headers.get("api-key") != "sk-test-very-secret":
@@ -55,11 +55,13 @@ def _azure(seen: Seen) -> Reply | None:
     return None
 
 
-def _most_tokens(words: str, max_tokens: int) -> Quirk:
-    return lambda seen: error(400, words.format(asked=seen.most)) if seen.most > max_tokens else None
+def _limit_tokens(words: str, max_tokens: int) -> Quirk:
+    return lambda seen: (
+        build_error(400, words.format(asked=seen.max_output_tokens)) if seen.max_output_tokens > max_tokens else None
+    )
 
 
-def streamed(seen: Seen) -> Reply:
+def reply_streamed(seen: Seen) -> Reply:
     pieces = [
         {"choices": [{"delta": {"content": GOOD[at : at + 40]}, "finish_reason": None}]} for at in range(0, 999, 40)
     ]
@@ -72,16 +74,20 @@ def streamed(seen: Seen) -> Reply:
     return Reply(200, "\n\n".join(lines), "text/event-stream")
 
 
-def _stream_only(seen: Seen) -> Reply:
+def _require_streaming(seen: Seen) -> Reply:
     if seen.body.get("stream"):
-        return streamed(seen)
-    return error(400, "This model only support stream mode, please enable the stream parameter to access the model.")
+        return reply_streamed(seen)
+    return build_error(
+        400, "This model only support stream mode, please enable the stream parameter to access the model."
+    )
 
 
-def _no_system(seen: Seen) -> Reply | None:
+def _require_system_text(seen: Seen) -> Reply | None:
     if seen.body["messages"][0]["role"] == "system":
-        return error(400, "Conversation roles must alternate user/assistant: System role not supported")
-    return None if "You weigh statements" in seen.body["messages"][0]["content"] else error(400, "no instructions")
+        return build_error(400, "Conversation roles must alternate user/assistant: System role not supported")
+    return (
+        None if "You weigh statements" in seen.body["messages"][0]["content"] else build_error(400, "no instructions")
+    )
 
 
 _ANTHROPIC_THROUGH_LITELLM = (
@@ -91,14 +97,15 @@ _ANTHROPIC_THROUGH_LITELLM = (
 
 ANSWERED = (
     # Structured output
-    _no_schemas(
-        "llama.cpp: grammar cannot be parsed", error(400, "Failed to initialize samplers: failed to parse grammar")
+    _refuse_schemas(
+        "llama.cpp: grammar cannot be parsed",
+        build_error(400, "Failed to initialize samplers: failed to parse grammar"),
     ),
-    _no_schemas(
+    _refuse_schemas(
         "llama.cpp, older: the same with status 500",
-        error(500, "JSON schema conversion failed:\nUnrecognized schema: error parsing grammar"),
+        build_error(500, "JSON schema conversion failed:\nUnrecognized schema: error parsing grammar"),
     ),
-    _no_schemas(
+    _refuse_schemas(
         "Gemini: error in a list, schema with too many states",
         Reply(
             400,
@@ -113,36 +120,38 @@ ANSWERED = (
             ],
         ),
     ),
-    _no_schemas(
+    _refuse_schemas(
         "vLLM: schema that the grammar back-end does not support",
         Reply(400, {"object": "error", "message": "Grammar error: Unimplemented keys: ['maxItems']"}),
     ),
-    _no_forms(
+    _refuse_forms(
         "OpenAI, older model: json_schema, then json_object not supported",
-        error(400, "Invalid parameter: 'response_format' is not supported with this model."),
+        build_error(400, "Invalid parameter: 'response_format' is not supported with this model."),
     ),
-    _no_forms(
+    _refuse_forms(
         "LM Studio: response_format.type must be json_schema or text, after a schema it cannot take",
         Reply(400, {"error": "'response_format.type' must be 'json_schema' or 'text'"}),
     ),
-    _no_forms(
+    _refuse_forms(
         "OpenRouter: 404 for parameters that no provider of the model has",
-        error(404, "No endpoints found that can handle the requested parameters.", code=404),
+        build_error(404, "No endpoints found that can handle the requested parameters.", code=404),
     ),
-    _no_schemas(
+    _refuse_schemas(
         "OpenRouter: provider's refusal passed on in metadata",
-        error(400, "Provider returned error", metadata={"raw": '{"error":{"message":"json_schema not supported"}}'}),
+        build_error(
+            400, "Provider returned error", metadata={"raw": '{"error":{"message":"json_schema not supported"}}'}
+        ),
     ),
-    _no_schemas(
+    _refuse_schemas(
         "proxy: refusal of the form inside a 200",
         Reply(200, {"error": {"code": 400, "message": "response_format: json_schema unsupported"}}),
     ),
-    _no_schemas(
+    _refuse_schemas(
         "vLLM behind a proxy: refusal without a status inside a 200",
         Reply(200, {"object": "error", "message": "guided decoding failed: grammar", "code": None}),
     ),
-    _no_schemas("xAI, Anthropic: schema is too complex", error(400, "Schema is too complex for this model.")),
-    _no_schemas(
+    _refuse_schemas("xAI, Anthropic: schema is too complex", build_error(400, "Schema is too complex for this model.")),
+    _refuse_schemas(
         "Anthropic: keyword that its output format lacks",
         Reply(
             400,
@@ -155,18 +164,18 @@ ANSWERED = (
             },
         ),
     ),
-    _no_schemas(
+    _refuse_schemas(
         "Cloudflare: errors in a list of their own",
         Reply(400, {"errors": [{"message": "AiError: JSON mode cannot be met", "code": 5024}], "success": False}),
     ),
-    _no_schemas("proxy: refusal as plain text", Reply(400, "guided_json is not available", "text/plain")),
-    _no_schemas("gateway: 400 without a word", Reply(400, "")),
+    _refuse_schemas("proxy: refusal as plain text", Reply(400, "guided_json is not available", "text/plain")),
+    _refuse_schemas("gateway: 400 without a word", Reply(400, "")),
     # Parameters
     Answered(
         "OpenAI, reasoning model: max_tokens renamed",
-        _when(
+        _reply_when(
             lambda seen: "max_tokens" in seen.body,
-            error(
+            build_error(
                 400,
                 "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' "
                 "instead.",
@@ -178,28 +187,30 @@ ANSWERED = (
     ),
     Answered(
         "OpenAI, reasoning model: temperature fixed at 1",
-        _when(
+        _reply_when(
             lambda seen: seen.body.get("temperature", 1) != 1,
-            error(400, "Unsupported value: 'temperature' does not support 0.0 with this model.", param="temperature"),
+            build_error(
+                400, "Unsupported value: 'temperature' does not support 0.0 with this model.", param="temperature"
+            ),
         ),
         (2, 1),
         lacks=("temperature",),
     ),
     Answered(
         "Anthropic through LiteLLM: temperature deprecated",
-        _when(lambda seen: "temperature" in seen.body, error(400, _ANTHROPIC_THROUGH_LITELLM, code="400")),
+        _reply_when(lambda seen: "temperature" in seen.body, build_error(400, _ANTHROPIC_THROUGH_LITELLM, code="400")),
         (2, 1),
         lacks=("temperature",),
     ),
     Answered(
         "temperature left out by a setting",
-        _when(lambda seen: "temperature" in seen.body, error(400, "no")),
+        _reply_when(lambda seen: "temperature" in seen.body, build_error(400, "no")),
         lacks=("temperature",),
         settings={"temperature": "none"},
     ),
     Answered(
         "Gemini: unknown field seed",
-        _when(
+        _reply_when(
             lambda seen: "seed" in seen.body,
             Reply(400, [{"error": {"code": 400, "message": 'Invalid JSON payload received. Unknown name "seed"'}}]),
         ),
@@ -209,9 +220,9 @@ ANSWERED = (
     ),
     Answered(
         "reasoning effort of a model that does not reason",
-        _when(
+        _reply_when(
             lambda seen: "reasoning_effort" in seen.body,
-            error(400, "Unrecognized request argument supplied: reasoning_effort"),
+            build_error(400, "Unrecognized request argument supplied: reasoning_effort"),
         ),
         (2, 1),
         lacks=("reasoning_effort",),
@@ -219,24 +230,24 @@ ANSWERED = (
     ),
     Answered(
         "OpenAI: limit of answer tokens",
-        _most_tokens("max_tokens is too large: {asked}. This model supports at most 4096 completion tokens.", 4096),
+        _limit_tokens("max_tokens is too large: {asked}. This model supports at most 4096 completion tokens.", 4096),
         (2, 1),
     ),
     Answered(
         "Anthropic: limit of answer tokens",
-        _most_tokens("max_tokens: {asked} > 4096, which is the maximum allowed number of output tokens for m", 4096),
+        _limit_tokens("max_tokens: {asked} > 4096, which is the maximum allowed number of output tokens for m", 4096),
         (2, 1),
     ),
     Answered(
         "DeepSeek: range of max_tokens",
-        _most_tokens("Invalid max_tokens value, the valid range is [1, 4096]", 4096),
+        _limit_tokens("Invalid max_tokens value, the valid range is [1, 4096]", 4096),
         (2, 1),
     ),
-    Answered("Gemma: no system role", _no_system, (2, 1)),
-    Answered("Qwen: answers only in a stream", _stream_only, (2, 1)),
+    Answered("Gemma: no system role", _require_system_text, (2, 1)),
+    Answered("Qwen: answers only in a stream", _require_streaming, (2, 1)),
     Answered(
         "vLLM, validation: extra field",
-        _when(
+        _reply_when(
             lambda seen: "seed" in seen.body,
             Reply(400, {"object": "error", "message": "[{'type': 'extra_forbidden', 'loc': ('body', 'seed')}]"}),
         ),
@@ -246,7 +257,7 @@ ANSWERED = (
     ),
     Answered(
         "FastAPI: list of validation errors in detail",
-        _when(
+        _reply_when(
             lambda seen: "temperature" in seen.body,
             Reply(422, {"detail": [{"loc": ["body", "temperature"], "msg": "extra fields not permitted"}]}),
         ),
@@ -255,7 +266,7 @@ ANSWERED = (
     ),
     Answered(
         "Anthropic: temperature and top_p both refused for a thinking model",
-        _when(
+        _reply_when(
             lambda seen: seen.body.get("temperature", 1) != 1,
             Reply(
                 400,
@@ -273,7 +284,7 @@ ANSWERED = (
     ),
     Answered(
         "Bedrock: range of max_tokens in words",
-        _most_tokens(
+        _limit_tokens(
             "The maximum tokens you requested exceeds the model limit of 4096. Try again with a lower value.", 4096
         ),
         (2, 1),
@@ -288,12 +299,13 @@ ANSWERED = (
                         "error": {
                             "code": 400,
                             "message": "Unable to submit request because it has a maxOutputTokens value of "
-                            f"{seen.most} but the supported range is from 1 (inclusive) to 4097 (exclusive).",
+                            f"{seen.max_output_tokens} but the supported range is from 1 (inclusive) "
+                            "to 4097 (exclusive).",
                         }
                     }
                 ],
             )
-            if seen.most > 4096
+            if seen.max_output_tokens > 4096
             else None
         ),
         (2, 1),
@@ -301,7 +313,7 @@ ANSWERED = (
     # Addresses
     Answered(
         "Azure: api-version in the base URL, key in a header of its own",
-        _azure,
+        _refuse_other_paths_than_azure,
         settings={"path": "/openai/deployments/small?api-version=2024-10-21"},
     ),
     Answered(

@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.contract.providers.imitation import Reply, error, events, page
+from tests.contract.providers.imitation import Reply, build_error, build_events, build_web_page
 
 
 @dataclass(frozen=True)
@@ -26,19 +26,19 @@ class Refused:
 REFUSED = (
     Refused(
         "OpenAI: content filter",
-        error(400, "The response was filtered due to the prompt triggering our content management policy."),
+        build_error(400, "The response was filtered due to the prompt triggering our content management policy."),
         "content filter refused.*triggering our content management policy",
         concerns_one=True,
     ),
     Refused(
         "OpenRouter: moderation",
-        error(403, "Your chosen model requires moderation and your input was flagged for violence", code=403),
+        build_error(403, "Your chosen model requires moderation and your input was flagged for violence", code=403),
         "content filter refused.*your input was flagged",
         concerns_one=True,
     ),
     Refused(
         "Bedrock: too long, without a number",
-        error(400, "Input is too long for requested model."),
+        build_error(400, "Input is too long for requested model."),
         "longer than model 'm' accepts.*Input is too long for requested model",
         concerns_one=True,
     ),
@@ -50,7 +50,7 @@ REFUSED = (
     ),
     Refused(
         "OpenAI: quota, with the status of a rate limit",
-        error(429, "You exceeded your current quota", code="insufficient_quota"),
+        build_error(429, "You exceeded your current quota", code="insufficient_quota"),
         "no quota.*exceeded your current quota",
     ),
     Refused(
@@ -75,7 +75,9 @@ REFUSED = (
         concerns_one=True,
     ),
     Refused(
-        "OpenRouter: credits", error(402, "This request requires more credits", code=402), "no quota.*more credits"
+        "OpenRouter: credits",
+        build_error(402, "This request requires more credits", code=402),
+        "no quota.*more credits",
     ),
     Refused(
         "Anthropic: credits",
@@ -89,13 +91,15 @@ REFUSED = (
         "Gemini: key", Reply(400, [{"error": {"code": 400, "message": "API key not valid."}}]), "rejected the API key"
     ),
     Refused(
-        "Ollama: model", error(404, 'model "m" not found, try pulling it first'), "does not know.*try pulling it first"
+        "Ollama: model",
+        build_error(404, 'model "m" not found, try pulling it first'),
+        "does not know.*try pulling it first",
     ),
     Refused("wrong path", Reply(404, {"detail": "Not Found"}), "no chat completions API.*Not Found.*BASE_URL"),
     # Quotas that are used up
     Refused(
         "OpenAI: spend limit of the project, with the status of a rate limit",
-        error(429, "Your project has reached its limit.", code="project_spend_limit_exceeded"),
+        build_error(429, "Your project has reached its limit.", code="project_spend_limit_exceeded"),
         "no quota.*has reached its limit.*Add credit",
     ),
     Refused(
@@ -128,16 +132,20 @@ REFUSED = (
     ),
     Refused(
         "OpenRouter: free requests of the day",
-        error(429, "Rate limit exceeded: free-models-per-day.", code=429),
+        build_error(429, "Rate limit exceeded: free-models-per-day.", code=429),
         "no quota.*free-models-per-day",
     ),
-    Refused("LiteLLM: budget", error(400, "Budget has been exceeded! Max budget: 9.0"), "no quota.*Max budget: 9.0"),
+    Refused(
+        "LiteLLM: budget", build_error(400, "Budget has been exceeded! Max budget: 9.0"), "no quota.*Max budget: 9.0"
+    ),
     Refused(
         "Alibaba: arrears",
-        error(400, "Keep your account in good standing.", code="Arrearage"),
+        build_error(400, "Keep your account in good standing.", code="Arrearage"),
         "no quota.*good standing",
     ),
-    Refused("OpenRouter: limit of the key", error(403, "Key limit exceeded (total limit)."), "no quota.*Key limit"),
+    Refused(
+        "OpenRouter: limit of the key", build_error(403, "Key limit exceeded (total limit)."), "no quota.*Key limit"
+    ),
     Refused(
         "MiniMax: balance, inside a 200",
         Reply(200, {"choices": None, "base_resp": {"status_code": 1008, "status_msg": "insufficient balance"}}),
@@ -151,7 +159,7 @@ REFUSED = (
     # Content filters
     Refused(
         "Alibaba: inspection",
-        error(400, "Input data may contain inappropriate content.", code="data_inspection_failed"),
+        build_error(400, "Input data may contain inappropriate content.", code="data_inspection_failed"),
         "content filter refused.*inappropriate content",
         concerns_one=True,
     ),
@@ -162,7 +170,10 @@ REFUSED = (
         concerns_one=True,
     ),
     Refused(
-        "DeepSeek: risk", error(400, "Content Exists Risk"), "content filter refused.*Exists Risk", concerns_one=True
+        "DeepSeek: risk",
+        build_error(400, "Content Exists Risk"),
+        "content filter refused.*Exists Risk",
+        concerns_one=True,
     ),
     Refused(
         "gateway: error that is `true`, with a message beside it",
@@ -172,13 +183,13 @@ REFUSED = (
     ),
     Refused(
         "Azure: content filter that is not set up",
-        error(400, "Your request contains invalid content filter policy."),
+        build_error(400, "Your request contains invalid content filter policy."),
         "refused the request for model 'm'.*invalid content filter policy",
     ),
     # Keys
     Refused(
         "OpenAI: key from its users' own variable",
-        error(401, "Incorrect API key provided: sk-ab**yz."),
+        build_error(401, "Incorrect API key provided: sk-ab**yz."),
         "rejected the API key .401.. Set OPENAI_API_KEY to a valid key",
         settings={"key_variable": "OPENAI_API_KEY"},
     ),
@@ -190,22 +201,22 @@ REFUSED = (
     ),
     Refused(
         "OpenAI: country",
-        error(403, "Country, region, or territory not supported"),
+        build_error(403, "Country, region, or territory not supported"),
         "does not have permission.*(403: Country, region, or territory not supported).*key in ASSAYER_LLM__API_KEY",
     ),
     Refused(
         "parts of a key are not quoted",
-        error(403, "Key sk-abcdef**** may not use this."),
+        build_error(403, "Key sk-abcdef**** may not use this."),
         "(403: Key … may not use this.)",
     ),
     Refused(
         "LiteLLM: model that the key may not use, with status 401",
-        error(401, "key not allowed to access model. This key can only access models=['a']"),
+        build_error(401, "key not allowed to access model. This key can only access models=['a']"),
         "does not have permission to use model 'm'.*can only access models",
     ),
     Refused(
         "Gemini: key expired, as JSON within the message",
-        error(400, json.dumps({"error": {"code": 400, "message": "API key expired. Please renew the API key."}})),
+        build_error(400, json.dumps({"error": {"code": 400, "message": "API key expired. Please renew the API key."}})),
         "rejected the API key",
     ),
     # Models
@@ -217,10 +228,10 @@ REFUSED = (
                 "Invalid model: m",
                 Reply(400, {"message": "Invalid model: m", "type": "invalid_model"}),
             ),
-            ("OpenRouter: model", "No endpoints found", error(404, "No endpoints found for example/m.")),
-            ("DeepSeek: model", "Model Not Exist", error(400, "Model Not Exist")),
-            ("Groq: model", "The model `m-4.1`", error(400, "The model `m-4.1` has been decommissioned.")),
-            ("LM Studio: model", "No models loaded", error(404, "No models loaded. Please load a model.")),
+            ("OpenRouter: model", "No endpoints found", build_error(404, "No endpoints found for example/m.")),
+            ("DeepSeek: model", "Model Not Exist", build_error(400, "Model Not Exist")),
+            ("Groq: model", "The model `m-4.1`", build_error(400, "The model `m-4.1` has been decommissioned.")),
+            ("LM Studio: model", "No models loaded", build_error(404, "No models loaded. Please load a model.")),
             (
                 "SiliconFlow: model",
                 "Model does not exist",
@@ -231,27 +242,27 @@ REFUSED = (
     # Pages of proxies, and other forms
     Refused(
         "proxy: page that blocks the address",
-        page("Access Denied &ndash; Example Gateway", 403),
+        build_web_page("Access Denied &ndash; Example Gateway", 403),
         "web page titled “Access Denied – Example Gateway” responded instead of .*403.*proxy.*HTTPS_PROXY",
     ),
     Refused(
         "Perplexity: wrong key, as a page",
-        page("401 Authorization Required", 401),
+        build_web_page("401 Authorization Required", 401),
         "“401 Authorization Required” responded.*check the key in ASSAYER_LLM__API_KEY",
     ),
     Refused(
         "nginx: page for a wrong path",
-        page("404 Not Found", 404),
+        build_web_page("404 Not Found", 404),
         "no chat completions API.*404: a web page titled “404 Not Found”.*BASE_URL",
     ),
     Refused(
         "OpenRouter: model unknown, in a stream",
-        events(": PROCESSING", {"error": {"code": 400, "message": "example/m is not a valid model ID"}}),
+        build_events(": PROCESSING", {"error": {"code": 400, "message": "example/m is not a valid model ID"}}),
         "does not know the model 'm' .400: example/m is not a valid model ID",
     ),
     Refused(
         "MiniMax: too long; the number is the error's code",
-        error(400, "invalid params, context window exceeds limit (2013)", code="2013"),
+        build_error(400, "invalid params, context window exceeds limit (2013)", code="2013"),
         "longer than model 'm' accepts.*context window exceeds limit",
         concerns_one=True,
     ),

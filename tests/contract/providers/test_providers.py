@@ -9,7 +9,15 @@ from tenacity import RetryCallState
 from assayer.errors import AnswerRefused, LlmRejected, LlmUnavailable, RequestRefused
 from assayer.llm import ask
 from tests.contract.providers.answer_quirks import ANSWER_QUIRKS
-from tests.contract.providers.imitation import GOOD, Imitation, Reply, an_opened_gateway, error, page, said
+from tests.contract.providers.imitation import (
+    GOOD,
+    Imitation,
+    Reply,
+    build_completion,
+    build_error,
+    build_web_page,
+    open_gateway,
+)
 from tests.contract.providers.interruptions import INTERRUPTIONS, Interruption
 from tests.contract.providers.quirks import ANSWERED, Answered
 from tests.contract.providers.refusals import REFUSED, Refused
@@ -24,7 +32,7 @@ LONG = replace(WEIGHING, max_tokens=6_000)
 async def test_provider_quirk_is_learned_once_and_all_requests_succeed(case: Answered) -> None:
     async with (
         Imitation(case.quirk) as provider,
-        an_opened_gateway(provider, **{"path": "/v1"} | case.settings) as gateway,
+        open_gateway(provider, **{"path": "/v1"} | case.settings) as gateway,
     ):
         first = await gateway.run(LONG, a_question("One."), a_run())
         sends = len(provider.requests)
@@ -44,7 +52,7 @@ async def test_refusal_quotes_the_message_of_the_provider(case: Refused) -> None
     kind = RequestRefused if case.concerns_one else LlmRejected
     async with (
         Imitation(lambda _: case.reply) as provider,
-        an_opened_gateway(provider, **case.settings) as gateway,
+        open_gateway(provider, **case.settings) as gateway,
     ):
         with pytest.raises(kind, match=f"(?s){case.sees}"):
             await gateway.run(LONG, a_question(), a_run())
@@ -66,7 +74,7 @@ async def test_interrupted_request_is_sent_again_after_the_stated_wait(
     monkeypatch.setattr(Asking, "wait", wait)
     async with (
         Imitation(lambda seen: case.reply if seen.number == 1 else None) as provider,
-        an_opened_gateway(provider, retry_after_max_seconds=1e6) as gateway,
+        open_gateway(provider, retry_after_max_seconds=1e6) as gateway,
     ):
         record = (await gateway.run(LONG, a_question(), a_run())).record
     assert [seen.body for seen in provider.requests] == [provider.requests[0].body] * 2
@@ -77,16 +85,16 @@ async def test_interrupted_request_is_sent_again_after_the_stated_wait(
 
 
 async def test_wait_that_is_too_long_ends_the_request_at_once_and_is_named() -> None:
-    daily = error(429, "Rate limit reached on tokens per day (TPD): Limit 1, Used 1. Please try again in 7m12s.")
-    async with Imitation(lambda _: daily) as provider, an_opened_gateway(provider) as gateway:
+    daily = build_error(429, "Rate limit reached on tokens per day (TPD): Limit 1, Used 1. Please try again in 7m12s.")
+    async with Imitation(lambda _: daily) as provider, open_gateway(provider) as gateway:
         with pytest.raises(LlmUnavailable, match=r"in 1 try.*tokens per day.*asked to wait 432 s.*Try again later"):
             await gateway.run(LONG, a_question(), a_run())
 
 
 async def test_sign_in_page_is_named_when_it_does_not_go_away() -> None:
     async with (
-        Imitation(lambda _: page("Sign in")) as provider,
-        an_opened_gateway(provider, max_attempts=2) as gateway,
+        Imitation(lambda _: build_web_page("Sign in")) as provider,
+        open_gateway(provider, max_attempts=2) as gateway,
     ):
         with pytest.raises(LlmUnavailable, match=r"web page titled “Sign in” instead of JSON.*HTTPS_PROXY"):
             await gateway.run(LONG, a_question(), a_run())
@@ -95,16 +103,16 @@ async def test_sign_in_page_is_named_when_it_does_not_go_away() -> None:
 @pytest.mark.parametrize(
     ("reply", "named"),
     [
-        (said(None, "SAFETY"), "SAFETY"),
-        (said(GOOD[:40], "RECITATION"), "RECITATION"),
-        (said("", "sensitive"), "sensitive"),
+        (build_completion(None, "SAFETY"), "SAFETY"),
+        (build_completion(GOOD[:40], "RECITATION"), "RECITATION"),
+        (build_completion("", "sensitive"), "sensitive"),
         (Reply(200, {"choices": [{"finish_reason": "content_filter: PROHIBITED_CONTENT"}]}), "PROHIBITED_CONTENT"),
         (Reply(200, {"promptFeedback": {"blockReason": "BLOCKLIST"}}), "prompt blocked: BLOCKLIST"),
     ],
     ids=["SAFETY", "RECITATION", "sensitive", "no message", "Gemini, native"],
 )
 async def test_filtered_answer_is_a_refused_request_that_names_the_reason(reply: Reply, named: str) -> None:
-    async with Imitation(lambda _: reply) as provider, an_opened_gateway(provider) as gateway:
+    async with Imitation(lambda _: reply) as provider, open_gateway(provider) as gateway:
         with pytest.raises(RequestRefused, match=f"content filter stopped the answer .*“.*{named}”"):
             await gateway.run(LONG, a_question(), a_run())
         assert len(provider.requests) == 2
@@ -113,18 +121,18 @@ async def test_filtered_answer_is_a_refused_request_that_names_the_reason(reply:
 @pytest.mark.parametrize("finish_reason", ["length", "MAX_TOKENS", "model_length", "max_output_tokens"])
 async def test_truncated_answer_is_recognised_in_all_words_for_it(finish_reason: str) -> None:
     async with (
-        Imitation(lambda seen: said(GOOD[:40], finish_reason) if seen.number == 1 else None) as provider,
-        an_opened_gateway(provider) as gateway,
+        Imitation(lambda seen: build_completion(GOOD[:40], finish_reason) if seen.number == 1 else None) as provider,
+        open_gateway(provider) as gateway,
     ):
         record = (await gateway.run(LONG, a_question(), a_run())).record
     assert [fault.kind for fault in record.faults] == ["truncated"]
-    assert [seen.most for seen in provider.requests] == [6_000, 12_000]
+    assert [seen.max_output_tokens for seen in provider.requests] == [6_000, 12_000]
 
 
 async def test_request_refusal_is_quoted_in_the_reason_and_journal() -> None:
     run = a_run()
-    too_long = error(400, "Input is too long for requested model.")
-    async with Imitation(lambda _: too_long) as provider, an_opened_gateway(provider) as gateway:
+    too_long = build_error(400, "Input is too long for requested model.")
+    async with Imitation(lambda _: too_long) as provider, open_gateway(provider) as gateway:
         with pytest.raises(RequestRefused) as caught:
             await ask(gateway, LONG, a_question(), run)
     assert caught.value.reason == "the LLM endpoint refused the request (“Input is too long for requested model”)"
@@ -134,9 +142,11 @@ async def test_request_refusal_is_quoted_in_the_reason_and_journal() -> None:
 
 
 @pytest.mark.parametrize(
-    "reply", [said(None, refusal="I will not."), said("", "refusal")], ids=["refusal as text", "Anthropic: as reason"]
+    "reply",
+    [build_completion(None, refusal="I will not."), build_completion("", "refusal")],
+    ids=["refusal as text", "Anthropic: as reason"],
 )
 async def test_model_refusal_is_distinguished_from_endpoint_refusal(reply: Reply) -> None:
-    async with Imitation(lambda _: reply) as provider, an_opened_gateway(provider) as gateway:
+    async with Imitation(lambda _: reply) as provider, open_gateway(provider) as gateway:
         with pytest.raises(AnswerRefused):
             await gateway.run(LONG, a_question(), a_run())

@@ -20,7 +20,7 @@ class Caller:
         self.client = client
 
     @staticmethod
-    def at(url: str, key: str) -> "Caller":
+    def connect_to(url: str, key: str) -> "Caller":
         return Caller(AsyncClient(base_url=url, headers={"Authorization": f"Bearer {key}"}, timeout=30))
 
     async def submit(self, text: str = IDEA, **body: Any) -> str:
@@ -28,16 +28,16 @@ class Caller:
         assert answer.status_code == 202, answer.text
         return str(answer.json()["id"])
 
-    async def evaluation(self, id: str) -> dict[str, Any]:
+    async def get_evaluation(self, id: str) -> dict[str, Any]:
         answer = await self.client.get(f"/v1/evaluations/{id}")
         assert answer.status_code == 200, answer.text
         evaluation: dict[str, Any] = answer.json()
         return evaluation
 
-    async def ended(self, id: str) -> dict[str, Any]:
-        return await wait_until_async(lambda: self.evaluation(id), lambda item: item["state"] in _TERMINAL)
+    async def wait_until_ended(self, id: str) -> dict[str, Any]:
+        return await wait_until_async(lambda: self.get_evaluation(id), lambda item: item["state"] in _TERMINAL)
 
-    async def report(self, id: str) -> Response:
+    async def fetch_report(self, id: str) -> Response:
         return await self.client.get(f"/v1/evaluations/{id}/report", headers={"Accept": "application/json"})
 
     async def cancel(self, id: str) -> Response:

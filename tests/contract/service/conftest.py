@@ -12,7 +12,7 @@ from cluster.settings import Settings
 from index.building.build import build_corpus
 from orchestrator.store import Database
 from simulator.process import Simulator
-from tests.contract.service.running_service import RunningService, running_service
+from tests.contract.service.running_service import RunningService, run_service
 from workers.embedding.hashing_embedder import HashingEmbedder
 
 _EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -49,5 +49,5 @@ def settings(
 
 @pytest.fixture
 async def running(settings: Settings) -> AsyncIterator[RunningService]:
-    async with running_service(settings) as started:
+    async with run_service(settings) as started:
         yield started

@@ -36,7 +36,7 @@ MOTHS = parse_idea(
 )
 
 
-def answered_requests(simulator: Simulator) -> Callable[[], Awaitable[int]]:
+def count_answered_requests(simulator: Simulator) -> Callable[[], Awaitable[int]]:
     """Return a function that counts the requests that the simulator has answered."""
 
     async def count() -> int:
@@ -45,7 +45,7 @@ def answered_requests(simulator: Simulator) -> Callable[[], Awaitable[int]]:
     return count
 
 
-def sent_requests(simulator: Simulator) -> Callable[[], Awaitable[int]]:
+def count_sent_requests(simulator: Simulator) -> Callable[[], Awaitable[int]]:
     """Return a function that counts the requests that the simulator has received."""
 
     async def count() -> int:
@@ -62,11 +62,11 @@ class RunningService:
         self.caller = caller
         self.jobs = PgJobs(service.database, documents=documents)
 
-    async def taken(self) -> int:
+    async def count_running_jobs(self) -> int:
         """Return the number of jobs that the worker is running."""
         return self.service.evaluator.worker.running_count
 
-    async def job(self, work: JobRequest, document: bytes | None = None) -> Job:
+    async def run_job(self, work: JobRequest, document: bytes | None = None) -> Job:
         """Add a job to the store and return it when it has ended."""
         id = JobId(f"job_{uuid4().hex}")
         await self.jobs.add(TENANT, [NewJob(id=id, request=work, subject="", priority="batch", document=document)])
@@ -78,14 +78,14 @@ class RunningService:
 
 
 @asynccontextmanager
-async def running_service(settings: Settings, key: str | None = None) -> AsyncIterator[RunningService]:
+async def run_service(settings: Settings, key: str | None = None) -> AsyncIterator[RunningService]:
     """Run the service until the block ends; its caller has this key, or the first one."""
     async with open_service(settings, PARTS) as service:
         key = key or await create_first_key(service.database)
         assert key is not None
         with listening_socket("127.0.0.1", 0) as listener:
             server_task = asyncio.create_task(serve_http(service.app, listener, service.run, lambda: service.drain(0)))
-            caller = Caller.at(f"http://127.0.0.1:{listener.getsockname()[1]}", key)
+            caller = Caller.connect_to(f"http://127.0.0.1:{listener.getsockname()[1]}", key)
             try:
                 async with caller.client:
                     yield RunningService(service, caller, open_documents(settings, service.database))

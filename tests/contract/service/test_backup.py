@@ -15,7 +15,7 @@ from cluster.settings import Settings
 from orchestrator.settings import QueueSettings
 from simulator.process import Simulator
 from tests.contract.service.caller import IDEA
-from tests.contract.service.running_service import answered_requests, running_service
+from tests.contract.service.running_service import count_answered_requests, run_service
 from tests.polling import wait_until_async
 
 _SECONDS = 120.0
@@ -25,7 +25,7 @@ TREES = (
 )
 
 
-async def tool(program: str, *arguments: str) -> None:
+async def run_tool(program: str, *arguments: str) -> None:
     found = await asyncio.to_thread(
         subprocess.run,
         [str(PostgresPrograms.find().folder / program), *arguments],
@@ -42,31 +42,31 @@ async def test_live_database_dump_restores_reports_keys_and_running_jobs(
 ) -> None:
     settings = settings.model_copy(update={"queue": QueueSettings(lease_seconds=3)})
     dump = str(tmp_path / "assayer.dump")
-    async with running_service(settings) as world:
+    async with run_service(settings) as world:
         key = world.caller.client.headers["Authorization"].removeprefix("Bearer ")
         done = await world.caller.submit(source="quotes.txt")
-        before = await world.caller.ended(done)
-        report = (await world.caller.report(done)).json()
+        before = await world.caller.wait_until_ended(done)
+        report = (await world.caller.fetch_report(done)).json()
         simulator.configure(latency_mean=0.3)
         answered = simulator.read_stats().answered
         under_way = await world.caller.submit(TREES)
-        await wait_until_async(answered_requests(simulator), lambda now: now >= answered + 3)
-        await tool("pg_dump", "--format=custom", "--no-owner", f"--file={dump}", f"--dbname={database_url}")
-        taken = await world.caller.evaluation(under_way)
+        await wait_until_async(count_answered_requests(simulator), lambda now: now >= answered + 3)
+        await run_tool("pg_dump", "--format=custom", "--no-owner", f"--file={dump}", f"--dbname={database_url}")
+        taken = await world.caller.get_evaluation(under_way)
         await world.caller.cancel(under_way)  # in the service that goes on: the backup knows nothing of it
 
-    await tool("pg_restore", "--no-owner", "--exit-on-error", f"--dbname={empty_database_url}", dump)
+    await run_tool("pg_restore", "--no-owner", "--exit-on-error", f"--dbname={empty_database_url}", dump)
     simulator.configure(latency_mean=0)
     restored = settings.model_copy(
         update={"database": settings.database.model_copy(update={"url": SecretStr(empty_database_url)})}
     )
-    async with running_service(restored, key) as world:
+    async with run_service(restored, key) as world:
         caller = world.caller
-        assert await caller.evaluation(done) == before
-        assert (await caller.report(done)).json() == report
-        ended = await caller.ended(under_way)
+        assert await caller.get_evaluation(done) == before
+        assert (await caller.fetch_report(done)).json() == report
+        ended = await caller.wait_until_ended(under_way)
         asked = simulator.read_stats().answered
-        same = await caller.ended(await caller.submit(IDEA))
+        same = await caller.wait_until_ended(await caller.submit(IDEA))
         events = (await caller.client.get(f"/v1/evaluations/{done}/events")).text
     assert taken["state"] == "running"
     assert ended["state"] == "succeeded"

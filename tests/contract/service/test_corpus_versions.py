@@ -33,7 +33,7 @@ async def settings(database_url: str, database: Database, tmp_path: Path) -> Set
     return Settings.model_validate({"home": tmp_path, "database": {"url": SecretStr(database_url)}})
 
 
-async def opened(settings: Settings, stack: AsyncExitStack) -> Engine:
+async def open_other_engine(settings: Settings, stack: AsyncExitStack) -> Engine:
     """Open an engine as another process would."""
     opening = open_engine(settings, (METHOD,), for_service=True, components=SharedComponents(embedder=EMBEDDER))
     return await stack.enter_async_context(opening)
@@ -46,7 +46,7 @@ async def publish(settings: Settings, title: str) -> str:
     return done.manifest.version
 
 
-async def evaluated(engine: Engine, corpus: str = "") -> tuple[Report, dict[str, Any]]:
+async def evaluate(engine: Engine, corpus: str = "") -> tuple[Report, dict[str, Any]]:
     """Evaluate the idea, and return the report with the request pinned at the start."""
     pinned: dict[str, Any] = {}
 
@@ -61,12 +61,12 @@ async def evaluated(engine: Engine, corpus: str = "") -> tuple[Report, dict[str,
 async def test_resumed_evaluation_keeps_its_corpus_version(settings: Settings) -> None:
     version = VersionStore(settings.corpus_path).current_version()
     async with AsyncExitStack() as stack:
-        engine = await opened(settings, stack)
-        first, pinned = await evaluated(engine)
+        engine = await open_other_engine(settings, stack)
+        first, pinned = await evaluate(engine)
         later = await publish(settings, "Lichens on walls")
-        other = await opened(settings, stack)
-        again, _ = await evaluated(other, pinned["corpus"])
-        anew, now = await evaluated(other)
+        other = await open_other_engine(settings, stack)
+        again, _ = await evaluate(other, pinned["corpus"])
+        anew, now = await evaluate(other)
     assert pinned["corpus"] == version != later
     assert again.evaluation_id == first.evaluation_id
     assert again.provenance.corpus_version == first.provenance.corpus_version
@@ -79,7 +79,7 @@ async def test_evaluation_restarts_with_the_current_corpus_when_its_version_is_g
     gone = VersionStore(settings.corpus_path).current_version()
     current = await publish(settings, "Lichens on walls")
     async with AsyncExitStack() as stack:
-        report, pinned = await evaluated(await opened(settings, stack), gone)
+        report, pinned = await evaluate(await open_other_engine(settings, stack), gone)
     assert pinned["corpus"] == report.provenance.corpus_version == current
     (told,) = [item for item in report.coverage.dropped if item.item_kind == "start of the evaluation"]
     assert "restarted with the current one" in told.reason
@@ -87,12 +87,12 @@ async def test_evaluation_restarts_with_the_current_corpus_when_its_version_is_g
 
 async def test_running_service_switches_to_a_new_corpus_version(settings: Settings) -> None:
     async with AsyncExitStack() as stack:
-        engine = await opened(settings, stack)
-        before, _ = await evaluated(engine)
+        engine = await open_other_engine(settings, stack)
+        before, _ = await evaluate(engine)
         later = await publish(settings, "Lichens on walls")
         await engine.corpora.current()
         await wait_until_async(engine.corpora.current, lambda corpus: corpus.version == later)
-        after, _ = await evaluated(engine)
+        after, _ = await evaluate(engine)
     assert before.provenance.corpus_version != later
     assert after.provenance.corpus_version == later
 
@@ -100,11 +100,11 @@ async def test_running_service_switches_to_a_new_corpus_version(settings: Settin
 async def test_service_without_a_corpus_reports_it_until_a_corpus_is_built(settings: Settings, tmp_path: Path) -> None:
     elsewhere = settings.model_copy(update={"corpus": settings.corpus.model_copy(update={"path": tmp_path / "none"})})
     async with AsyncExitStack() as stack:
-        engine = await opened(elsewhere, stack)
+        engine = await open_other_engine(elsewhere, stack)
         with pytest.raises(CorpusError, match="There is no corpus"):
-            await evaluated(engine)
+            await evaluate(engine)
         assert isinstance((await engine.unavailable_methods())[METHOD], CorpusError)
         await build_corpus([tmp_path / "papers.jsonl"], tmp_path / "none", EMBEDDER)
         assert (await engine.unavailable_methods())[METHOD] is None
-        report, _ = await evaluated(engine)
+        report, _ = await evaluate(engine)
     assert report.provenance.corpus_version == VersionStore(tmp_path / "none").current_version()

@@ -28,7 +28,7 @@ ABSTRACT = (
 QUESTION = "How can seedlings be brought through a dry summer without water?"
 
 
-def paper(number: int, **more: Any) -> CuratedPaperBody:
+def build_paper(number: int, **more: Any) -> CuratedPaperBody:
     return CuratedPaperBody(title=f"Shade plan {number}", abstract=ABSTRACT.format(n=number), **more)
 
 
@@ -48,7 +48,7 @@ async def assayer(running: RunningService) -> AsyncIterator[AsyncClient]:
 async def test_curated_papers_have_kind_and_question_and_duplicates_are_paid_once(
     assayer: AsyncClient, simulator: Simulator
 ) -> None:
-    body = CurationBody(items=(paper(3), paper(4, id="fourth"), paper(3, id="third again")))
+    body = CurationBody(items=(build_paper(3), build_paper(4, id="fourth"), build_paper(3, id="third again")))
     accepted = await assayer.curations.create(body)
     seen = {outcome.item async for outcome in assayer.curations.outcomes(accepted.id)}
     found = await assayer.curations.wait(accepted.id)
@@ -101,7 +101,7 @@ async def test_proposed_candidates_are_distinct_ranked_and_can_be_scored(assayer
 
 
 async def test_items_beyond_the_budget_are_absent_with_a_reason(assayer: AsyncClient) -> None:
-    body = CurationBody(items=tuple(paper(number) for number in range(3, 9)), limits=Limits(max_usd=0.000_01))
+    body = CurationBody(items=tuple(build_paper(number) for number in range(3, 9)), limits=Limits(max_usd=0.000_01))
     found = await assayer.curations.wait((await assayer.curations.create(body)).id)
     assert found.state == "succeeded"
     assert found.cost_usd is not None
@@ -116,7 +116,9 @@ async def test_items_beyond_the_budget_are_absent_with_a_reason(assayer: AsyncCl
 
 async def test_invalid_items_are_named_before_any_payment(assayer: AsyncClient, simulator: Simulator) -> None:
     with pytest.raises(ApiProblem, match=r"Paper 1: .* 20") as short:
-        await assayer.curations.create(CurationBody(items=(paper(3), CuratedPaperBody(title="T", abstract="Short."))))
+        await assayer.curations.create(
+            CurationBody(items=(build_paper(3), CuratedPaperBody(title="T", abstract="Short.")))
+        )
     assert [error.pointer for error in short.value.errors] == ["/items/1"]
     with pytest.raises(ApiProblem) as empty:
         await assayer.candidate_ideas.create(

@@ -9,7 +9,7 @@ from cluster.settings import Settings
 from simulator.process import Simulator
 from tests.contract.batch_tier_stand import HURRIED
 from tests.contract.service.caller import IDEA
-from tests.contract.service.running_service import RunningService, running_service
+from tests.contract.service.running_service import RunningService, run_service
 from tests.polling import wait_until_async
 
 
@@ -32,14 +32,14 @@ async def test_overnight_batch_completes_at_half_price_with_few_files(
     overnight_settings: Settings, simulator: Simulator
 ) -> None:
     simulator.configure(batch_seconds=0.2, batch_line_error_rate=0.05)
-    async with running_service(overnight_settings) as world:
+    async with run_service(overnight_settings) as world:
         path = f"/v1/batches/{await submit_batch(world, 6)}"
 
-        async def batch() -> dict[str, object]:
+        async def get_batch() -> dict[str, object]:
             found: dict[str, object] = (await world.caller.client.get(path)).json()
             return found
 
-        ended = await wait_until_async(batch, lambda item: item["finished_at"] is not None)
+        ended = await wait_until_async(get_batch, lambda item: item["finished_at"] is not None)
     stats = simulator.read_stats()
     assert ended["states"] == {"succeeded": 6}
     assert stats.answered - stats.batch_answers == stats.injected["batch_line_error"]
@@ -54,16 +54,16 @@ async def test_interactive_evaluation_is_not_delayed_by_overnight_jobs(
 ) -> None:
     simulator.configure(batch_seconds=3_600)
     evaluation = overnight_settings.evaluation.model_copy(update={"concurrency": 1})
-    async with running_service(overnight_settings.model_copy(update={"evaluation": evaluation})) as world:
+    async with run_service(overnight_settings.model_copy(update={"evaluation": evaluation})) as world:
         await submit_batch(world, 4)
         await wait_until_async(lambda: asyncio.to_thread(simulator.read_stats), lambda stats: stats.batches > 0)
-        ended = await world.caller.ended(await world.caller.submit())
+        ended = await world.caller.wait_until_ended(await world.caller.submit())
         assert ended["state"] == "succeeded"
         assert world.service.evaluator.overnight.running_count == 4
 
 
 async def test_overnight_job_is_rejected_without_provider_batch_support(settings: Settings) -> None:
-    async with running_service(settings) as world:
+    async with run_service(settings) as world:
         body = {"idea": {"text": IDEA}, "priority": "overnight"}
         answer = await world.caller.client.post("/v1/evaluations", json=body)
     assert answer.status_code == 501

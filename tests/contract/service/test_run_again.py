@@ -8,11 +8,11 @@ from simulator.process import Simulator
 from tests.contract.office_files import word
 from tests.contract.pdf_files import pdf
 from tests.contract.service.caller import IDEA
-from tests.contract.service.running_service import RunningService, running_service, sent_requests
+from tests.contract.service.running_service import RunningService, count_sent_requests, run_service
 from tests.polling import wait_until_async
 
 
-def documents() -> list[tuple[str, tuple[str, bytes]]]:
+def build_documents() -> list[tuple[str, tuple[str, bytes]]]:
     """Return two documents with different words.
 
     With the same words, the second would wait for the answers that the first requests."""
@@ -23,17 +23,17 @@ def documents() -> list[tuple[str, tuple[str, bytes]]]:
     return [("file", ("one.pdf", printed)), ("file", ("two.docx", written))]
 
 
-def stored_files(folder: Path) -> list[Path]:
+def list_stored_files(folder: Path) -> list[Path]:
     return [file for file in folder.rglob("*") if file.is_file()]
 
 
-async def cancelled_call(world: RunningService, simulator: Simulator) -> str:
+async def cancel_call(world: RunningService, simulator: Simulator) -> str:
     """Cancel a call of two documents while they are evaluated, and return its id."""
     simulator.configure(latency_mean=60)
-    batch = str((await world.caller.client.post("/v1/batches", files=documents())).json()["id"])
-    await wait_until_async(sent_requests(simulator), lambda sent: sent >= 1)
+    batch = str((await world.caller.client.post("/v1/batches", files=build_documents())).json()["id"])
+    await wait_until_async(count_sent_requests(simulator), lambda sent: sent >= 1)
     cancelled = (await world.caller.client.delete(f"/v1/batches/{batch}")).json()
-    await wait_until_async(world.taken, lambda taken: taken == 0)
+    await wait_until_async(world.count_running_jobs, lambda taken: taken == 0)
     assert cancelled["states"] == {"cancelled": 2}
     return batch
 
@@ -42,20 +42,20 @@ async def test_cancelled_document_call_is_retried_and_its_erasure_deletes_the_do
     settings: Settings, simulator: Simulator, tmp_path: Path
 ) -> None:
     settings = settings.model_copy(update={"batches": BatchSettings(documents=str(tmp_path / "submissions"))})
-    async with running_service(settings) as world:
+    async with run_service(settings) as world:
         client = world.caller.client
-        batch = await cancelled_call(world, simulator)
+        batch = await cancel_call(world, simulator)
         simulator.configure(latency_mean=0)
         answer = await client.post(f"/v1/batches/{batch}/retry")
         assert answer.status_code == 202, answer.text
         assert (answer.json()["retried"], answer.json()["unreadable"]) == (2, 0)
         rows = (await client.get(f"/v1/batches/{batch}/evaluations")).json()["items"]
-        ended = [await world.caller.ended(row["id"]) for row in rows]
-        reports = [(await world.caller.report(row["id"])).json() for row in rows]
-        assert len(stored_files(tmp_path / "submissions")) == 2, "documents stay as long as their evaluations"
+        ended = [await world.caller.wait_until_ended(row["id"]) for row in rows]
+        reports = [(await world.caller.fetch_report(row["id"])).json() for row in rows]
+        assert len(list_stored_files(tmp_path / "submissions")) == 2, "documents stay as long as their evaluations"
         erased = await client.post("/v1/erasures", json={"batch": batch})
         assert erased.status_code == 200, erased.text
-        assert stored_files(tmp_path / "submissions") == []
+        assert list_stored_files(tmp_path / "submissions") == []
     assert [item["state"] for item in ended] == ["succeeded", "succeeded"]
     assert {report["idea"]["source"] for report in reports} == {"one.pdf", "two.docx"}
     assert all("abstain where it does not" in " ".join(report["idea"]["text"].split()) for report in reports)
@@ -66,12 +66,12 @@ async def test_documents_of_a_cancelled_call_are_deleted_when_none_are_kept(
 ) -> None:
     batches = BatchSettings(documents=str(tmp_path / "submissions"), document_days=0)
     settings = settings.model_copy(update={"batches": batches})
-    async with running_service(settings) as world:
-        batch = await cancelled_call(world, simulator)
+    async with run_service(settings) as world:
+        batch = await cancel_call(world, simulator)
         # The file is deleted before the database forgets it.
         await wait_until_async(
             lambda: world.service.database.fetch("SELECT FROM document_files"), lambda recorded: not recorded
         )
         answer = (await world.caller.client.post(f"/v1/batches/{batch}/retry")).json()
-    assert stored_files(tmp_path / "submissions") == []
+    assert list_stored_files(tmp_path / "submissions") == []
     assert (answer["retried"], answer["unreadable"]) == (0, 2)

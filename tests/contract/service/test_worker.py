@@ -23,7 +23,7 @@ from orchestrator.settings import ExecutionSettings, QueueSettings
 from orchestrator.store import Database, NotificationListener, PgAnswerCache, PgEvents, PgJobs, PgLeases, PgTenants
 from orchestrator.store.chore_lock import PgChoreLock
 from orchestrator.store.database import Connection
-from tests.contract.store_records import answered, call
+from tests.contract.store_records import build_answered_row, call
 from tests.polling import wait_until_async
 from tests.unit.execution.in_memory_stores import IDEA
 
@@ -40,10 +40,10 @@ class Waiting:
         self.stopped = 0
         self.done = asyncio.Event()
 
-    async def begun(self) -> None:
-        await wait_until_async(self._attempts, lambda attempts: attempts == 1)
+    async def wait_for_start(self) -> None:
+        await wait_until_async(self._count_attempts, lambda attempts: attempts == 1)
 
-    async def _attempts(self) -> int:
+    async def _count_attempts(self) -> int:
         return len(self.attempts)
 
     async def perform(self, lease: Lease, progress: Progress, begun: OnRunStarted) -> JobVerdict:
@@ -72,7 +72,7 @@ class Upgraded:
     async def perform(self, lease: Lease, progress: Progress, begun: OnRunStarted) -> JobVerdict:
         run = EvaluationId(f"ev_{lease.attempt}")
         await begun(run, {"assayer": lease.attempt})
-        paid = answered(run, run, call(cost_usd=3.0 if lease.attempt == 1 else 0.25))
+        paid = build_answered_row(run, run, call(cost_usd=3.0 if lease.attempt == 1 else 0.25))
         row = paid.model_copy(update={"at": dt.datetime.now(dt.UTC)})
         await PgAnswerCache(self.database).record(row, None)
         if lease.attempt == 1:
@@ -108,7 +108,7 @@ async def queue(database: Database) -> Queue:
 
 
 @asynccontextmanager
-async def working(queue: Queue, performer: JobPerformer, lease_seconds: float = 30) -> AsyncIterator[Worker]:
+async def run_worker(queue: Queue, performer: JobPerformer, lease_seconds: float = 30) -> AsyncIterator[Worker]:
     """Run a worker, and expire lost leases beside it."""
     async with NotificationListener(queue.database) as listener, PgChoreLock(queue.database) as lock:
         worker = Worker(
@@ -132,29 +132,29 @@ async def working(queue: Queue, performer: JobPerformer, lease_seconds: float = 
             await asyncio.gather(*loops, return_exceptions=True)
 
 
-async def idle(worker: Worker) -> None:
-    async def taken() -> int:
+async def wait_until_idle(worker: Worker) -> None:
+    async def count_running_jobs() -> int:
         return worker.running_count
 
-    await wait_until_async(taken, lambda taken: taken == 0)
+    await wait_until_async(count_running_jobs, lambda count_running_jobs: count_running_jobs == 0)
 
 
 async def test_queued_job_is_leased_and_completed(queue: Queue) -> None:
     performer = Waiting()
     performer.done.set()
-    async with working(queue, performer):
+    async with run_worker(queue, performer):
         job = await queue.reaches(await queue.put(), lambda job: job.state == "succeeded")
     assert (job.attempt, job.problem) == (1, None)
 
 
 async def test_worker_stops_when_its_lease_is_taken_by_another(queue: Queue) -> None:
     performer = Waiting()
-    async with working(queue, performer, lease_seconds=3) as worker:
+    async with run_worker(queue, performer, lease_seconds=3) as worker:
         id = await queue.put()
-        await performer.begun()
+        await performer.wait_for_start()
         stolen = uuid4()
         await queue.database.execute("UPDATE jobs SET lease = $2, worker = 'another' WHERE id = $1", id, stolen)
-        await idle(worker)
+        await wait_until_idle(worker)
         job = await queue.get(id)
         held = await queue.database.fetch_one("SELECT lease FROM jobs WHERE id = $1", id)
     assert performer.stopped == 1
@@ -165,11 +165,11 @@ async def test_worker_stops_when_its_lease_is_taken_by_another(queue: Queue) -> 
 
 async def test_a_cancelled_job_is_stopped_at_once(queue: Queue) -> None:
     performer = Waiting()
-    async with working(queue, performer, lease_seconds=3_600) as worker:
+    async with run_worker(queue, performer, lease_seconds=3_600) as worker:
         id = await queue.put()
-        await performer.begun()
+        await performer.wait_for_start()
         await queue.jobs.cancel(TENANT, id)
-        await idle(worker)
+        await wait_until_idle(worker)
     assert performer.stopped == 1
     assert (await queue.get(id)).state == "cancelled"
 
@@ -195,10 +195,10 @@ async def test_progress_write_timeout_is_logged_with_a_reason(queue: Queue, capl
     """A lock on the job's row delays its events."""
     performer = Telling()
 
-    async def told() -> list[str]:
+    async def list_write_failures() -> list[str]:
         return [message for message in caplog.messages if "could not write" in message]
 
-    async with working(queue, performer):
+    async with run_worker(queue, performer):
         id = await queue.put()
         await queue.reaches(id, lambda job: job.run_id is not None)
 
@@ -206,18 +206,18 @@ async def test_progress_write_timeout_is_logged_with_a_reason(queue: Queue, capl
             async with connection.transaction():
                 await connection.fetch("SELECT FROM jobs WHERE id = $1 FOR UPDATE", id)
                 performer.held.set()
-                await wait_until_async(told)
+                await wait_until_async(list_write_failures)
 
         await queue.database.run(hold)
         performer.done.set()
         await queue.reaches(id, lambda job: job.state == "succeeded")
-    assert set(await told()) == {f"could not write the progress of job {id}: TimeoutError"}
+    assert set(await list_write_failures()) == {f"could not write the progress of job {id}: TimeoutError"}
 
 
 async def test_job_that_always_crashes_fails_with_error_references(
     queue: Queue, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async with working(queue, Poisoned()):
+    async with run_worker(queue, Poisoned()):
         id = await queue.put()
         await queue.reaches(id, lambda job: job.attempt == 1 and job.state == "queued")
         await queue.database.execute("UPDATE jobs SET ready_at = now() WHERE id = $1", id)  # instead of waiting
@@ -232,7 +232,7 @@ async def test_job_that_always_crashes_fails_with_error_references(
 
 
 async def test_job_continued_with_another_version_costs_the_sum_of_both(queue: Queue) -> None:
-    async with working(queue, Upgraded(queue.database)):
+    async with run_worker(queue, Upgraded(queue.database)):
         id = await queue.put()
         await queue.reaches(id, lambda job: job.attempt == 1 and job.state == "queued")
         await queue.database.execute("UPDATE jobs SET ready_at = now() WHERE id = $1", id)  # instead of waiting

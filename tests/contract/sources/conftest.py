@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from simulator.outside.process import OutsideWorld
-from tests.contract.small_source_gateway import forgetful
-from tests.contract.sources.crowds import crowded_world
+from tests.contract.small_source_gateway import create_in_memory_gateway
+from tests.contract.sources.crowds import run_crowded_world
 from tests.contract.sources.specimens import SPECIMENS, Specimen
 from workers.outbound.source_gateway import SourceGateway
 
@@ -21,7 +21,7 @@ async def gateway(world: OutsideWorld) -> AsyncIterator[SourceGateway]:
         name: specimen.settings(base_url=world.url(specimen.path), email="test@example.org", **_QUICK)
         for name, specimen in SPECIMENS.items()
     }
-    async with forgetful(settings) as gateway:
+    async with create_in_memory_gateway(settings) as gateway:
         yield gateway
 
 
@@ -33,5 +33,5 @@ def specimen(request: pytest.FixtureRequest) -> Specimen:
 @pytest.fixture(scope="session")
 def crowd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OutsideWorld]:
     """Outside world with more papers on one topic than fit on a page."""
-    with crowded_world(tmp_path_factory.mktemp("crowd")) as world:
+    with run_crowded_world(tmp_path_factory.mktemp("crowd")) as world:
         yield world

@@ -11,7 +11,7 @@ CROWD = 1_300
 
 
 @contextmanager
-def crowded_world(folder: Path) -> Iterator[OutsideWorld]:
+def run_crowded_world(folder: Path) -> Iterator[OutsideWorld]:
     papers = folder / "crowd.jsonl"
     with papers.open("w") as file:
         for number in range(CROWD):

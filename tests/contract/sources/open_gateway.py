@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from simulator.outside.process import OutsideWorld
-from tests.contract.small_source_gateway import forgetful
+from tests.contract.small_source_gateway import create_in_memory_gateway
 from tests.contract.sources.specimens import SPECIMENS
 from tests.loopback import loopback_only
 from workers.outbound.source_gateway import SourceGateway
@@ -17,6 +17,6 @@ async def open_gateway(world: OutsideWorld, source: str, **settings: Any) -> Asy
     specimen = SPECIMENS[source]
     source_settings = {"base_url": world.url(specimen.path), "spacing_seconds": 0.0, **settings}
     with loopback_only() as outbound:
-        async with forgetful({source: specimen.settings(**source_settings)}) as gateway:
+        async with create_in_memory_gateway({source: specimen.settings(**source_settings)}) as gateway:
             yield gateway
     assert outbound.attempts == []

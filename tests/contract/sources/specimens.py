@@ -62,13 +62,13 @@ class _Shut:
         raise SourceUnavailable(f"{call.source} is not asked here.")
 
 
-def offering(capability: type) -> list[object]:
+def specimens_with(capability: type) -> list[object]:
     """Return the specimens of the sources with a capability, as parameters for `specimen`."""
     able_specimens = (item for item in SPECIMENS.values() if isinstance(item.make(_Shut()), capability))
     return [pytest.param(specimen, id=specimen.service) for specimen in able_specimens]
 
 
-def _semantic_scholar(entry: Entry) -> Identifiers:
+def _identify_for_semantic_scholar(entry: Entry) -> Identifiers:
     """Return an identifier of the entry, of different kinds by entry number so that all kinds are tried."""
     match entry.number % 4:
         case 0 if entry.doi:
@@ -81,11 +81,11 @@ def _semantic_scholar(entry: Entry) -> Identifiers:
             return Identifiers(s2=entry.s2)
 
 
-def _year_or_day(entry: Entry) -> dt.date | None:
+def _get_year_or_day(entry: Entry) -> dt.date | None:
     return entry.record.publication_date if entry.is_day_known else dt.date(entry.record.year or 1, 12, 31)
 
 
-def _openalex(entry: Entry) -> Identifiers:
+def _identify_for_openalex(entry: Entry) -> Identifiers:
     """Return an identifier of the entry, of different kinds by entry number; none for records without a title."""
     match entry.number % 4:
         case _ if entry.corpus_id % 200 == 0:
@@ -108,20 +108,20 @@ def _end_of_its_period(day: dt.date) -> dt.date:
     return next_period - dt.timedelta(days=1)
 
 
-def _openalex_day(entry: Entry) -> dt.date | None:
-    day = _year_or_day(entry)
+def _get_openalex_day(entry: Entry) -> dt.date | None:
+    day = _get_year_or_day(entry)
     return _end_of_its_period(day) if day else None
 
 
-def _deposited_day(entry: Entry) -> dt.date | None:
+def _get_deposited_day(entry: Entry) -> dt.date | None:
     """Return the day as deposited with Crossref; every third paper with a known day was deposited without it."""
-    day = _year_or_day(entry)
+    day = _get_year_or_day(entry)
     if day is None or not entry.is_day_known or entry.corpus_id % 3:
         return day
     return _end_of_its_period(day.replace(day=1)) if day.month > 1 else day.replace(day=31)
 
 
-def _doi(entry: Entry) -> Identifiers:
+def _identify_by_doi(entry: Entry) -> Identifiers:
     return Identifiers(doi=entry.doi)
 
 
@@ -129,7 +129,13 @@ SPECIMENS = {
     specimen.service: specimen
     for specimen in (
         Specimen(
-            SemanticScholar, "semantic_scholar", "s2", SemanticScholarSettings, "s2", _semantic_scholar, _year_or_day
+            SemanticScholar,
+            "semantic_scholar",
+            "s2",
+            SemanticScholarSettings,
+            "s2",
+            _identify_for_semantic_scholar,
+            _get_year_or_day,
         ),
         Specimen(
             Arxiv,
@@ -140,8 +146,10 @@ SPECIMENS = {
             lambda entry: Identifiers(arxiv=entry.arxiv),
             lambda entry: entry.arxiv_date,
         ),
-        Specimen(OpenAlex, "openalex", "openalex", OpenAlexSettings, "openalex", _openalex, _openalex_day),
-        Specimen(Crossref, "crossref", "crossref", CrossrefSettings, "doi", _doi, _deposited_day),
-        Specimen(Unpaywall, "unpaywall", "unpaywall/v2", UnpaywallSettings, "doi", _doi, _year_or_day),
+        Specimen(
+            OpenAlex, "openalex", "openalex", OpenAlexSettings, "openalex", _identify_for_openalex, _get_openalex_day
+        ),
+        Specimen(Crossref, "crossref", "crossref", CrossrefSettings, "doi", _identify_by_doi, _get_deposited_day),
+        Specimen(Unpaywall, "unpaywall", "unpaywall/v2", UnpaywallSettings, "doi", _identify_by_doi, _get_year_or_day),
     )
 }

@@ -9,7 +9,7 @@ from assayer.errors import SourceError, SourceMalformed, SourceUnavailable
 from assayer.models import Identifiers, Paper, Window
 from simulator.outside.library import Entry
 from simulator.outside.process import OutsideWorld
-from tests.contract.sources.specimens import ASK, LIBRARY, STRANGERS, Specimen, offering
+from tests.contract.sources.specimens import ASK, LIBRARY, STRANGERS, Specimen, specimens_with
 from workers.literature_apis.capabilities import (
     ListsCitingPapers,
     ListsReferences,
@@ -26,11 +26,11 @@ QUERY = "Sparse attention for machine translation"
 ALWAYS = Window()
 
 
-def known(specimen: Specimen) -> list[Entry]:
+def list_known_entries(specimen: Specimen) -> list[Entry]:
     return [entry for entry in LIBRARY.entries if specimen.identifiers(entry) != Identifiers()]
 
 
-def entry_of(paper: Paper) -> Entry:
+def find_entry(paper: Paper) -> Entry:
     """The paper of the simulated library that this one is."""
     names = paper.identifiers
     found = (LIBRARY.by_s2.get(names.s2), LIBRARY.by_openalex.get(names.openalex), LIBRARY.by_arxiv.get(names.arxiv))
@@ -41,7 +41,7 @@ def entry_of(paper: Paper) -> Entry:
 
 def check(paper: Paper, specimen: Specimen) -> None:
     """A paper as the contract has it, and as the library has it."""
-    entry = entry_of(paper)
+    entry = find_entry(paper)
     assert paper.id.startswith(f"{specimen.prefix}:")
     assert paper.source == specimen.service
     assert paper.title == entry.record.title
@@ -62,23 +62,23 @@ def source(specimen: Specimen, gateway: SourceGateway) -> Any:
     return specimen.make(gateway)
 
 
-@pytest.mark.parametrize("specimen", offering(SearchesPapers))
+@pytest.mark.parametrize("specimen", specimens_with(SearchesPapers))
 async def test_search_finds_the_paper_with_that_title_first(specimen: Specimen, source: SearchesPapers) -> None:
-    wanted = next(entry for entry in known(specimen) if "attention" in entry.record.title)
+    wanted = next(entry for entry in list_known_entries(specimen) if "attention" in entry.record.title)
     papers = await source.search(wanted.record.title, 10, ALWAYS, ASK)
-    assert entry_of(papers[0]) == wanted
+    assert find_entry(papers[0]) == wanted
     assert len({paper.id for paper in papers}) == len(papers) > 1
     for paper in papers:
         check(paper, specimen)
 
 
-@pytest.mark.parametrize("specimen", offering(SearchesPapers))
+@pytest.mark.parametrize("specimen", specimens_with(SearchesPapers))
 async def test_search_respects_a_small_limit(source: SearchesPapers) -> None:
     many = await source.search("model", 8, ALWAYS, ASK)
     assert [paper.id for paper in await source.search("model", 3, ALWAYS, ASK)] == [paper.id for paper in many[:3]]
 
 
-@pytest.mark.parametrize("specimen", offering(SearchesPapers))
+@pytest.mark.parametrize("specimen", specimens_with(SearchesPapers))
 async def test_search_returns_only_papers_published_within_the_window(source: SearchesPapers) -> None:
     window = Window(after=dt.date(2015, 6, 1), before=dt.date(2019, 3, 15))
     papers = await source.search("model", 64, window, ASK)
@@ -91,64 +91,70 @@ async def test_search_returns_only_papers_published_within_the_window(source: Se
     assert not {paper.id for paper in earlier} & {paper.id for paper in papers}
 
 
-@pytest.mark.parametrize("specimen", offering(SearchesPapers))
+@pytest.mark.parametrize("specimen", specimens_with(SearchesPapers))
 async def test_search_without_matches_returns_an_empty_list(source: SearchesPapers) -> None:
     assert await source.search("xylophone zeppelin", 10, ALWAYS, ASK) == []
     assert await source.search("  ?! \u200b ", 10, ALWAYS, ASK) == []
 
 
-@pytest.mark.parametrize("specimen", offering(SearchesPapers))
+@pytest.mark.parametrize("specimen", specimens_with(SearchesPapers))
 async def test_query_operators_in_a_search_are_treated_as_plain_text(source: SearchesPapers) -> None:
     for decoration in ('"{}', "({}", "{})", "{} AND", "NOT {}", "{}:", "ti:{}", "[{} TO", "{}*", "-{}"):
         titles = {paper.title for paper in await source.search(decoration.format("diffusion"), 8, ALWAYS, ASK)}
         assert any(title.startswith("Diffusion models") for title in titles), decoration
 
 
-@pytest.mark.parametrize("specimen", offering(ResolvesIdentifiers))
+@pytest.mark.parametrize("specimen", specimens_with(ResolvesIdentifiers))
 async def test_resolve_keeps_the_order_and_uses_few_requests(
     specimen: Specimen, source: ResolvesIdentifiers, world: OutsideWorld
 ) -> None:
-    entries = known(specimen)
+    entries = list_known_entries(specimen)
     asked = [specimen.identifiers(entry) for entry in entries]
     asked[3:3] = STRANGERS
     papers = await source.resolve([*asked, asked[0]], ASK)
     assert papers[3 : 3 + len(STRANGERS)] == [None] * len(STRANGERS)
     found = [paper for paper in papers if paper]
-    assert [entry_of(paper) for paper in found] == [*entries, entries[0]]
+    assert [find_entry(paper) for paper in found] == [*entries, entries[0]]
     for paper in found:
         check(paper, specimen)
     assert world.read_stats(specimen.service).requests <= 6
 
 
-@pytest.mark.parametrize("specimen", offering(ResolvesIdentifiers))
+@pytest.mark.parametrize("specimen", specimens_with(ResolvesIdentifiers))
 async def test_resolve_of_only_unknown_papers_returns_none_for_each(source: ResolvesIdentifiers) -> None:
     assert await source.resolve(STRANGERS, ASK) == [None] * len(STRANGERS)
     assert await source.resolve([], ASK) == []
 
 
-@pytest.mark.parametrize("specimen", offering(ListsReferences))
+@pytest.mark.parametrize("specimen", specimens_with(ListsReferences))
 async def test_references_match_the_library(specimen: Specimen, source: ListsReferences) -> None:
-    entry = max(known(specimen), key=lambda item: (len(LIBRARY.list_references(item)), item.corpus_id % 20 != 7))
+    entry = max(
+        list_known_entries(specimen), key=lambda item: (len(LIBRARY.list_references(item)), item.corpus_id % 20 != 7)
+    )
     papers = await source.references(specimen.identifiers(entry), 100, ASK)
     for paper in papers:
         check(paper, specimen)
-    assert {entry_of(paper) for paper in papers} == set(LIBRARY.list_references(entry)) & set(known(specimen))
+    assert {find_entry(paper) for paper in papers} == set(LIBRARY.list_references(entry)) & set(
+        list_known_entries(specimen)
+    )
     assert len(await source.references(specimen.identifiers(entry), 2, ASK)) == 2
 
 
-@pytest.mark.parametrize("specimen", offering(ListsReferences))
+@pytest.mark.parametrize("specimen", specimens_with(ListsReferences))
 async def test_unknown_papers_have_no_references(source: ListsReferences) -> None:
     for stranger in STRANGERS:
         assert await source.references(stranger, 10, ASK) == []
 
 
-@pytest.mark.parametrize("specimen", offering(ListsCitingPapers))
+@pytest.mark.parametrize("specimen", specimens_with(ListsCitingPapers))
 async def test_citing_papers_match_the_library_within_the_window(specimen: Specimen, source: ListsCitingPapers) -> None:
-    entry = max(known(specimen), key=lambda item: len(LIBRARY.list_citations(item)))
+    entry = max(list_known_entries(specimen), key=lambda item: len(LIBRARY.list_citations(item)))
     papers = await source.citing(specimen.identifiers(entry), 100, ALWAYS, ASK)
     for paper in papers:
         check(paper, specimen)
-    assert {entry_of(paper) for paper in papers} == set(LIBRARY.list_citations(entry)) & set(known(specimen))
+    assert {find_entry(paper) for paper in papers} == set(LIBRARY.list_citations(entry)) & set(
+        list_known_entries(specimen)
+    )
     assert len(await source.citing(specimen.identifiers(entry), 2, ALWAYS, ASK)) == 2
     days = sorted(paper.publication_date for paper in papers if paper.publication_date)
     window = Window(before=days[len(days) // 2])
@@ -158,27 +164,27 @@ async def test_citing_papers_match_the_library_within_the_window(specimen: Speci
     }
 
 
-@pytest.mark.parametrize("specimen", offering(ListsCitingPapers))
+@pytest.mark.parametrize("specimen", specimens_with(ListsCitingPapers))
 async def test_unknown_papers_have_no_citing_papers(source: ListsCitingPapers) -> None:
     for stranger in STRANGERS:
         assert await source.citing(stranger, 10, ALWAYS, ASK) == []
 
 
-@pytest.mark.parametrize("specimen", offering(RecommendsPapers))
+@pytest.mark.parametrize("specimen", specimens_with(RecommendsPapers))
 @pytest.mark.parametrize("seeds", [1, 3])
 async def test_recommendations_exclude_the_seed_papers(
     specimen: Specimen, source: RecommendsPapers, seeds: int
 ) -> None:
-    given = known(specimen)[:seeds]
+    given = list_known_entries(specimen)[:seeds]
     papers = await source.recommend([specimen.identifiers(entry) for entry in given], 5, ASK)
     assert len(papers) == 5
     for paper in papers:
         check(paper, specimen)
-    assert not {entry_of(paper) for paper in papers} & set(given)
+    assert not {find_entry(paper) for paper in papers} & set(given)
     assert await source.recommend(STRANGERS, 5, ASK) == []
 
 
-@pytest.mark.parametrize("specimen", offering(SearchesSnippets))
+@pytest.mark.parametrize("specimen", specimens_with(SearchesSnippets))
 async def test_snippets_match_the_text_of_their_papers(specimen: Specimen, source: SearchesSnippets) -> None:
     before = dt.date(2021, 6, 30)
     snippets = await source.snippets("residue contacts in protein folding", 20, Window(before=before), ASK)
@@ -190,17 +196,17 @@ async def test_snippets_match_the_text_of_their_papers(specimen: Specimen, sourc
         assert snippet.paper.publication_date is not None
         assert snippet.paper.publication_date <= before
         if snippet.section == "abstract":
-            assert snippet.text == entry_of(snippet.paper).record.abstract
+            assert snippet.text == find_entry(snippet.paper).record.abstract
     cited = {name for snippet in snippets for name in snippet.cites}
     assert cited
     assert all(LIBRARY.by_s2[name.s2] for name in cited)
 
 
-@pytest.mark.parametrize("specimen", offering(ReportsRetractions))
+@pytest.mark.parametrize("specimen", specimens_with(ReportsRetractions))
 async def test_retractions_are_reported_only_for_papers_with_a_notice(
     specimen: Specimen, source: ReportsRetractions
 ) -> None:
-    entries = known(specimen)
+    entries = list_known_entries(specimen)
     found = await source.retractions([*(specimen.identifiers(entry) for entry in entries), *STRANGERS], ASK)
     marked = {entry for entry in entries if specimen.identifiers(entry) in found}
     kinds = {notice.kind for notice in found.values()}
@@ -209,23 +215,25 @@ async def test_retractions_are_reported_only_for_papers_with_a_notice(
     assert all(notice.source == specimen.service for notice in found.values())
 
 
-@pytest.mark.parametrize("specimen", offering(LocatesPdfs))
+@pytest.mark.parametrize("specimen", specimens_with(LocatesPdfs))
 async def test_pdf_addresses_match_the_record(specimen: Specimen, source: LocatesPdfs) -> None:
-    found = {entry: await source.pdf_urls(specimen.identifiers(entry), ASK) for entry in known(specimen)[:12]}
+    found = {
+        entry: await source.pdf_urls(specimen.identifiers(entry), ASK) for entry in list_known_entries(specimen)[:12]
+    }
     assert any(found.values())
     for entry, addresses in found.items():
         assert all(address.endswith(entry.pdf_path) for address in addresses)
     assert [await source.pdf_urls(stranger, ASK) for stranger in STRANGERS] == [()] * len(STRANGERS)
 
 
-async def first_question(specimen: Specimen, gateway: SourceGateway) -> None:
+async def send_first_request(specimen: Specimen, gateway: SourceGateway) -> None:
     """Send a request that every source supports."""
     source = specimen.make(gateway)
     if isinstance(source, SearchesPapers):
         await source.search(QUERY, 5, ALWAYS, ASK)
     else:
         assert isinstance(source, LocatesPdfs)
-        await source.pdf_urls(specimen.identifiers(known(specimen)[0]), ASK)
+        await source.pdf_urls(specimen.identifiers(list_known_entries(specimen)[0]), ASK)
 
 
 async def test_a_source_that_is_down_is_unavailable(
@@ -233,7 +241,7 @@ async def test_a_source_that_is_down_is_unavailable(
 ) -> None:
     world.configure(specimen.service, down=True)
     with pytest.raises(SourceUnavailable):
-        await first_question(specimen, gateway)
+        await send_first_request(specimen, gateway)
 
 
 async def test_persistently_unreadable_answer_is_reported_as_malformed(
@@ -241,7 +249,7 @@ async def test_persistently_unreadable_answer_is_reported_as_malformed(
 ) -> None:
     world.configure(specimen.service, malformed_rate=1.0)
     with pytest.raises(SourceMalformed):
-        await first_question(specimen, gateway)
+        await send_first_request(specimen, gateway)
 
 
 async def test_intermittent_faults_are_retried_or_raise_source_errors(
@@ -250,7 +258,7 @@ async def test_intermittent_faults_are_retried_or_raise_source_errors(
     world.configure(specimen.service, server_error_rate=0.15, drop_rate=0.15, malformed_rate=0.15, seed=3)
     source = specimen.make(gateway)
     outcomes = []
-    for entry in known(specimen)[:20]:
+    for entry in list_known_entries(specimen)[:20]:
         try:
             if isinstance(source, SearchesPapers):
                 await source.search(entry.record.title, 5, ALWAYS, ASK)

@@ -28,11 +28,11 @@ RETRACTED = next(entry for entry in LIBRARY.entries if entry.doi and entry.notic
 GHOST = "Ada Abara. Sparse curriculum of molecule segmentation for road puzzles. NeurIPS, 2019."
 
 
-def entry_text(entry: Entry, year: int | None = None) -> str:
+def build_entry_text(entry: Entry, year: int | None = None) -> str:
     return f"{' and '.join(entry.record.authors)}. {entry.record.title}. {year or entry.record.year}."
 
 
-async def checked(entries: list[str], gateway: SourceGateway) -> OwnReferences:
+async def check_references(entries: list[str], gateway: SourceGateway) -> OwnReferences:
     listed = "\n".join(f"[{number}] {entry}" for number, entry in enumerate(entries, 1))
     text = f"# An idea\n\n## Problem\n\n{'We test whether it holds. ' * 10}\n\n## References\n\n{listed}\n"
     run, corpus, settings = a_run(dt.date(2024, 1, 1)), MemoryCorpus((), HashingEmbedder()), LiteratureSettings()
@@ -54,12 +54,12 @@ async def checked(entries: list[str], gateway: SourceGateway) -> OwnReferences:
 
 async def test_references_are_classified_as_found_differing_retracted_or_missing(gateway: SourceGateway) -> None:
     first, second, third = STANDING[:3]
-    own = await checked(
+    own = await check_references(
         [
-            entry_text(first),
-            f"{entry_text(second)} doi:{second.doi}",
-            entry_text(third, (third.record.year or 0) + 5),
-            entry_text(RETRACTED),
+            build_entry_text(first),
+            f"{build_entry_text(second)} doi:{second.doi}",
+            build_entry_text(third, (third.record.year or 0) + 5),
+            build_entry_text(RETRACTED),
             GHOST,
         ],
         gateway,
@@ -71,7 +71,7 @@ async def test_references_are_classified_as_found_differing_retracted_or_missing
 
 async def test_source_failure_affects_only_its_own_answers(gateway: SourceGateway, world: OutsideWorld) -> None:
     world.configure("crossref", down=True)
-    own = await checked([entry_text(STANDING[0]), GHOST, GHOST.replace("road", "rail")], gateway)
+    own = await check_references([build_entry_text(STANDING[0]), GHOST, GHOST.replace("road", "rail")], gateway)
     assert [entry.outcome for entry in own.entries] == ["found", "not_found", "not_found"]
     assert own.entries[1].sources_answered == ("corpus", "openalex")
     assert own.entries[1].sources_unanswered == ("crossref",)
