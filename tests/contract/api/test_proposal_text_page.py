@@ -7,7 +7,7 @@ from tests.contract.api.console_forms import signed_in
 from tests.contract.api.people import call_of, person
 from tests.contract.api.reported_evaluations import finish_with_report
 from tests.contract.api.service import Service
-from tests.unit.reports_fixture import full_report
+from tests.unit.reports_fixture import make_full_report
 
 TEXT = """# Research Plan
 
@@ -26,7 +26,7 @@ helps, but nobody knows which past examples to rehearse when the store is larger
 async def _reported(service: Service, text: str) -> tuple[str, str]:
     """A call, and its evaluation, whose report is of this text and has every field in use."""
     batch, (job,) = await call_of(service, text)
-    report = full_report()
+    report = make_full_report()
     report = report.model_copy(update={"idea": report.idea.model_copy(update={"text": text})})
     await finish_with_report(service, await service.lease(), report)
     return batch, job
