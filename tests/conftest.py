@@ -44,7 +44,7 @@ def pytest_configure_node(node: Any) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """The thousands of tests are there until the end: no collection of garbage need go through them."""
+    """Exclude the collected tests from garbage collection, as they exist until the end."""
     gc.collect()
     gc.freeze()
 
@@ -79,7 +79,7 @@ def run_folder(request: pytest.FixtureRequest) -> Path:
 
 @pytest.fixture(autouse=True)
 def nothing_leaves_loopback() -> Iterator[None]:
-    """Refused before a socket opens, and a failure of the test; a test that provokes it watches for itself."""
+    """Fail a test that connects outside the loopback interface; the connection is refused before a socket opens."""
     with loopback_only() as outbound:
         yield
     assert outbound.attempts == []

@@ -13,16 +13,16 @@ from cluster.operator_settings import nested_model, setting_paths, variable_name
 from cluster.settings import Settings
 
 
-def _paths(model: type[BaseModel], prefix: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+def _iterate_paths(model: type[BaseModel], prefix: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
     for name, field in model.model_fields.items():
         inner = nested_model(field)
         if inner is None:
             yield (*prefix, name)
         else:
-            yield from _paths(inner, (*prefix, name))
+            yield from _iterate_paths(inner, (*prefix, name))
 
 
-CONSTANTS = frozenset(_paths(Settings))
+CONSTANTS = frozenset(_iterate_paths(Settings))
 """Paths of all fields of the settings."""
 
 CONSTANT_VARIABLES = frozenset(map(variable_name, CONSTANTS - frozenset(setting_paths())))
@@ -35,7 +35,7 @@ from cluster.cli.main import main; main()
 """Program that runs a command and accepts variables of constants."""
 
 
-def accepting_constants(settings: Mapping[str, str]) -> dict[str, str]:
+def build_constant_variables(settings: Mapping[str, str]) -> dict[str, str]:
     """Return the variables with which Python processes accept these settings, if constants are among them."""
     if not {*settings} & CONSTANT_VARIABLES:
         return {}

@@ -79,7 +79,7 @@ OFF_FIELD = (
 
 
 def write_jsonl(path: Path, records: Iterable[dict[str, Any]] | Sequence[str]) -> Path:
-    """Plain or gzipped, by the suffix; strings are written as they are."""
+    """Write records as JSON lines, gzipped if the suffix says so; strings are written unchanged."""
     lines = [item if isinstance(item, str) else json.dumps(item) for item in records]
     data = "".join(line + "\n" for line in lines).encode()
     path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)

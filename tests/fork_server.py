@@ -69,7 +69,7 @@ def run_forked(arguments: Sequence[object], folder: Path, environment: Mapping[s
             process.kill()
             process.forget()
             raise
-        return Ended(code, _text(out), _text(err))
+        return Ended(code, _read_text(out), _read_text(err))
 
 
 class Forked:
@@ -81,14 +81,14 @@ class Forked:
         """Start the command with these descriptors as its output."""
         words = [str(PROGRAM), *map(str, arguments)]
         with _starting:
-            server = _server()
+            server = _start_server()
         request = json.dumps({"argv": words, "folder": str(folder), "environment": dict(environment)}).encode()
-        self._ours, theirs = socket.socketpair()
-        with theirs:
-            socket.send_fds(server, [request], [out, err, theirs.fileno()])
+        self._ours, child_socket = socket.socketpair()
+        with child_socket:
+            socket.send_fds(server, [request], [out, err, child_socket.fileno()])
         self._answers = self._ours.makefile()
         self._command = " ".join(words)
-        self.pid = _number(self._answers)
+        self.pid = _read_number(self._answers)
         self.returncode: int | None = None
 
     def poll(self) -> int | None:
@@ -102,7 +102,7 @@ class Forked:
         if self.returncode is None:
             self._ours.settimeout(timeout)
             try:
-                self.returncode = _number(self._answers)
+                self.returncode = _read_number(self._answers)
             except TimeoutError:
                 raise TimeoutError(f"{self._command} took longer than {timeout:g} s.") from None
             self.forget()
@@ -152,33 +152,33 @@ class Piped(Forked):
         self.stderr.close()
 
 
-def _number(answers: IO[str]) -> int:
+def _read_number(answers: IO[str]) -> int:
     line = answers.readline()
     if not line:
         raise RuntimeError("The fork server died; see the captured output of the first test that used it.")
     return int(line)
 
 
-def _text(file: IO[bytes]) -> str:
+def _read_text(file: IO[bytes]) -> str:
     file.seek(0)
     return file.read().decode()
 
 
 @cache
-def _server() -> socket.socket:
+def _start_server() -> socket.socket:
     """Start the server of this process. It ends when this process closes its socket, at the latest at its death."""
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    command = [sys.executable, "-m", "tests.fork_server", str(theirs.fileno())]
-    nowhere = subprocess.DEVNULL
-    with theirs:
-        process = subprocess.Popen(command, cwd=_ROOT, stdin=nowhere, stdout=nowhere, pass_fds=[theirs.fileno()])
+    server_socket, child_socket = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    command = [sys.executable, "-m", "tests.fork_server", str(child_socket.fileno())]
+    devnull = subprocess.DEVNULL
+    with child_socket:
+        process = subprocess.Popen(command, cwd=_ROOT, stdin=devnull, stdout=devnull, pass_fds=[child_socket.fileno()])
 
     def stop() -> None:
-        ours.close()
+        server_socket.close()
         process.wait()
 
     atexit.register(stop)
-    return ours
+    return server_socket
 
 
 def _build_models() -> None:

@@ -35,16 +35,16 @@ PLAN = GraphPlan(
 )
 
 
-def unit_rows(seed: int, count: int, dimensions: int = DIMENSIONS) -> Vectors:
+def make_unit_rows(seed: int, count: int, dimensions: int = DIMENSIONS) -> Vectors:
     rows = np.random.default_rng(seed).normal(size=(count, dimensions))
     unit_vectors: Vectors = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
     return unit_vectors
 
 
-def known(
+def make_labelled_idea(
     number: int, label: str | None = "", day: dt.date | None = dt.date(2020, 1, 1), text: str = ""
 ) -> LabelledIdea:
-    """Every second idea is accepted unless a label is given."""
+    """Return an idea; every second one is accepted unless a label is given."""
     return LabelledIdea(
         id=IdeaId(f"idea-{number}"),
         title=f"Idea {number}",
@@ -55,16 +55,18 @@ def known(
     )
 
 
-def new_idea(number: int, size: int = 3, idea: LabelledIdea | None = None, **changes: Any) -> PreparedIdea:
+def make_prepared_idea(number: int, size: int = 3, idea: LabelledIdea | None = None, **changes: Any) -> PreparedIdea:
     statements = tuple(
         Viewpoint(text=f"Statement {row} of idea {number}.", words=f"words {row}", self_contained=row != 1)
         for row in range(size)
     )
     viewpoints = Viewpoints(viewpoints=statements, maker="splitter v1")
-    return PreparedIdea(idea or known(number), viewpoints, unit_rows(number, size))._replace(**changes)
+    return PreparedIdea(idea or make_labelled_idea(number), viewpoints, make_unit_rows(number, size))._replace(
+        **changes
+    )
 
 
-def graph_contents(plan: GraphPlan, *batches: Sequence[PreparedIdea]) -> GraphContents:
+def make_graph_contents(plan: GraphPlan, *batches: Sequence[PreparedIdea]) -> GraphContents:
     """Return the contents of a graph after adding the batches of ideas one by one, without a database."""
     prepared_ideas = tuple(chain.from_iterable(batches))
     idea_of = np.repeat(np.arange(len(prepared_ideas)), [len(item.vectors) for item in prepared_ideas]).astype(np.int32)

@@ -42,7 +42,7 @@ class InMemorySource:
         return papers_within(self._similar_to(query), window)[:limit]
 
     async def snippets(self, query: str, limit: int, window: Window, context: RequestContext) -> list[Snippet]:
-        """The abstracts."""
+        """Return the abstracts of matching papers."""
         self._record("snippets", context)
         papers = papers_within(self._similar_to(query), window)[:limit]
         by_id = {paper.id: paper for paper in self.papers}
@@ -92,12 +92,14 @@ class InMemorySource:
 
     def _similar_to(self, text: str) -> list[Paper]:
         words = Counter(map(build_title_key, text.split()))
-        shared_words = {paper.id: _shared_words(words, f"{paper.title} {paper.abstract}") for paper in self.papers}
+        shared_words = {
+            paper.id: _count_shared_words(words, f"{paper.title} {paper.abstract}") for paper in self.papers
+        }
         similar_papers = [paper for paper in self.papers if shared_words[paper.id]]
         return sorted(similar_papers, key=lambda paper: (-shared_words[paper.id], paper.id))
 
 
-def _shared_words(words: Counter[str], text: str) -> int:
+def _count_shared_words(words: Counter[str], text: str) -> int:
     return (words & Counter(map(build_title_key, text.split()))).total()
 
 
@@ -141,10 +143,10 @@ class HashingLexicalEmbedder(HashingEmbedder):
     the longer and the more frequent they are; no weights are learnt."""
 
     async def embed_with_weights(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> WeighedTexts:
-        return WeighedTexts(await self.embed(texts, kind), [_weights(text) for text in texts])
+        return WeighedTexts(await self.embed(texts, kind), [_count_weights(text) for text in texts])
 
 
-def _weights(text: str) -> LexicalWeights:
+def _count_weights(text: str) -> LexicalWeights:
     weights: dict[int, float] = {}
     for word, count in Counter(WORD.findall(text.casefold())).items():
         token = int.from_bytes(hashlib.blake2b(word.encode(), digest_size=8).digest()) % 2**20

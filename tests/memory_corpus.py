@@ -101,7 +101,7 @@ class MemoryCorpus:
         return {
             item: self._papers[item]
             for item in ids
-            if item in self._papers and _counts(self._papers[item], Filters(window=window))
+            if item in self._papers and _passes_filters(self._papers[item], Filters(window=window))
         }
 
     async def similarity(self, text: str, papers: Sequence[PaperId]) -> dict[PaperId, float]:
@@ -136,13 +136,13 @@ class MemoryCorpus:
 
     async def _nearest(self, vector: Vectors, limit: int, filters: Filters) -> list[Hit]:
         await self._embed()
-        candidates = [item for item in self._papers.values() if _counts(item, filters)]
+        candidates = [item for item in self._papers.values() if _passes_filters(item, filters)]
         cosines = np.array([float(self._vectors[paper.id] @ vector) for paper in candidates])
         order = np.argsort(-cosines, kind="stable")[:limit]
         return [Hit(paper=candidates[index], similarity=float(cosines[index])) for index in order.tolist()]
 
 
-def _counts(paper: Paper, filters: Filters) -> bool:
+def _passes_filters(paper: Paper, filters: Filters) -> bool:
     is_retracted = paper.retraction is not None
     return (
         admits(filters.window, paper.publication_date, undated=filters.window.before is None)

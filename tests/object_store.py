@@ -14,7 +14,7 @@ _NUMBERS = itertools.count()
 
 
 class ObjectStore:
-    """Stopped and started again it has the same objects, as they are the process's own."""
+    """Object store that keeps its objects when it is stopped and started again."""
 
     port = 0
 

@@ -1,5 +1,6 @@
 """Waiting for what other processes do: they are asked again and again until a condition holds, with a deadline."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
@@ -16,7 +17,7 @@ def wait_until(
     seconds: float = LONGEST_SECONDS,
     interval: float = 0.05,
 ) -> T:
-    """The first answer that holds. Raises AssertionError, with the last answer, when none does in time."""
+    """Return the first answer that holds. Raises AssertionError, with the last answer, if none does in time."""
     retry = Retrying(
         retry=retry_if_result(lambda answer: not holds(answer)),
         wait=wait_fixed(interval),
@@ -25,7 +26,7 @@ def wait_until(
     try:
         return retry(ask)
     except RetryError as error:
-        raise AssertionError(_too_late(error, seconds)) from None
+        raise AssertionError(_describe_timeout(error, seconds)) from None
 
 
 async def wait_until_async(
@@ -36,7 +37,7 @@ async def wait_until_async(
 ) -> T:
     """Wait like `wait_until`, without blocking the event loop."""
 
-    async def asked() -> T:
+    async def ask_once() -> T:
         return await ask()
 
     retry = AsyncRetrying(
@@ -45,10 +46,16 @@ async def wait_until_async(
         stop=stop_after_delay(seconds),
     )
     try:
-        return await retry(asked)
+        return await retry(ask_once)
     except RetryError as error:
-        raise AssertionError(_too_late(error, seconds)) from None
+        raise AssertionError(_describe_timeout(error, seconds)) from None
 
 
-def _too_late(error: RetryError, seconds: float) -> str:
+async def let_tasks_run(count: int = 20) -> None:
+    """Let the other tasks of the event loop run, `count` times."""
+    for _ in range(count):
+        await asyncio.sleep(0)
+
+
+def _describe_timeout(error: RetryError, seconds: float) -> str:
     return f"After {seconds:g} s it is still {error.last_attempt.result()!r}."

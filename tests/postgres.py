@@ -9,7 +9,7 @@ from pydantic import SecretStr
 
 from cluster.postgres import EmbeddedPostgres
 from orchestrator.store import Database, DatabaseSettings
-from tests.run_folder import made_once
+from tests.run_folder import make_once
 
 _TEMPLATE = "migrated"
 _ROLE = "serving"
@@ -40,13 +40,13 @@ class SharedPostgres:
         asyncio.run(self._server.close())
 
     async def empty_database(self) -> str:
-        """The URL of a new one without tables."""
+        """Return the URL of a new database without tables."""
         return await self._create("")
 
     async def migrated_database(self) -> str:
         """Return the URL of a new database with all tables, empty, for a role that owns none of them. The tables are
         created once a run."""
-        await asyncio.to_thread(made_once, self._folder / _TEMPLATE, lambda: asyncio.run(self._make_template()))
+        await asyncio.to_thread(make_once, self._folder / _TEMPLATE, lambda: asyncio.run(self._make_template()))
         return serving_url(await self._create(f"TEMPLATE {_TEMPLATE}"))
 
     async def _make_template(self) -> None:

@@ -30,7 +30,7 @@ _QUESTIONS: Mapping[str, dict[str, Any]] = {
 }
 
 
-def _request(address: str, key: str, path: str, body: object = None) -> tuple[int, Any]:
+def _send_request(address: str, key: str, path: str, body: object = None) -> tuple[int, Any]:
     connection = HTTPConnection(urlsplit(address).netloc, timeout=300)
     headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
     connection.request("GET" if body is None else "POST", path, json.dumps(body) if body else None, headers)
@@ -46,7 +46,7 @@ def _write(name: str, status: int, body: Any) -> None:
     (RECORDED / f"{name}.json").write_text(f"{text}\n", "utf-8")
 
 
-def _question(content: str, max_tokens: int, schema: object = None) -> dict[str, Any]:
+def _build_question(content: str, max_tokens: int, schema: object = None) -> dict[str, Any]:
     body = {"messages": [{"role": "user", "content": content}], "max_tokens": max_tokens, "temperature": 0}
     form = {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": schema}}
     return body | ({"response_format": form} if schema else {})
@@ -55,10 +55,12 @@ def _question(content: str, max_tokens: int, schema: object = None) -> dict[str,
 def _record_running() -> None:
     with local_model(model_file(SMALL_MODEL), LocalModelOptions(context_tokens=1_024)) as model:
         for name, question in _QUESTIONS.items():
-            _write(name, *_request(model.address, model.api_key, "/v1/chat/completions", _question(**question)))
-        _write("wrong_key", *_request(model.address, "other", "/v1/chat/completions", _question("Hello", 1)))
-        _write("models", *_request(model.address, model.api_key, "/v1/models"))
-        status, props = _request(model.address, model.api_key, "/props")
+            _write(
+                name, *_send_request(model.address, model.api_key, "/v1/chat/completions", _build_question(**question))
+            )
+        _write("wrong_key", *_send_request(model.address, "other", "/v1/chat/completions", _build_question("Hello", 1)))
+        _write("models", *_send_request(model.address, model.api_key, "/v1/models"))
+        status, props = _send_request(model.address, model.api_key, "/props")
         _write("props", status, {**props, "model_path": "", "chat_template": ""})
 
 
@@ -71,7 +73,9 @@ def _record_loading() -> None:
 
     def is_answered() -> bool:
         with suppress(OSError):
-            answers.append(_request(f"http://127.0.0.1:{port}", "key", "/v1/chat/completions", _question("Hi", 1)))
+            answers.append(
+                _send_request(f"http://127.0.0.1:{port}", "key", "/v1/chat/completions", _build_question("Hi", 1))
+            )
         return bool(answers)
 
     try:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 _FOLDER = pytest.StashKey[Path]()
-_SHARED_AS = "run_folder"
+_WORKER_INPUT_KEY = "run_folder"
 
 
 def open_run_folder(config: pytest.Config) -> None:
@@ -18,17 +18,19 @@ def open_run_folder(config: pytest.Config) -> None:
 
     It is not pytest's temporary directory: as root, PostgreSQL servers run as a user who may not traverse that."""
     worker_input: dict[str, str] | None = getattr(config, "workerinput", None)
-    folder = Path(worker_input[_SHARED_AS] if worker_input is not None else tempfile.mkdtemp(prefix="assayer-tests-"))
+    folder = Path(
+        worker_input[_WORKER_INPUT_KEY] if worker_input is not None else tempfile.mkdtemp(prefix="assayer-tests-")
+    )
     folder.chmod(0o711)
     config.stash[_FOLDER] = folder
 
 
 def share_run_folder(config: pytest.Config, workerinput: dict[str, str]) -> None:
-    workerinput[_SHARED_AS] = str(config.stash[_FOLDER])
+    workerinput[_WORKER_INPUT_KEY] = str(config.stash[_FOLDER])
 
 
 def close_run_folder(config: pytest.Config) -> None:
-    """Deletes it when the last worker has ended."""
+    """Delete the folder when the last worker has ended."""
     if not hasattr(config, "workerinput"):
         shutil.rmtree(config.stash[_FOLDER], ignore_errors=True)
 
@@ -37,8 +39,8 @@ def run_folder_of(config: pytest.Config) -> Path:
     return config.stash[_FOLDER]
 
 
-def made_once(path: Path, make: Callable[[], None]) -> Path:
-    """Has `make` make the path unless another worker did; the others wait. A worker that dies leaves it to the next."""
+def make_once(path: Path, make: Callable[[], None]) -> Path:
+    """Make the path unless another worker did; the others wait. If a worker dies, the next one makes it."""
     done_path = path.with_name(f"{path.name}.done")
     handle = os.open(path.with_name(f"{path.name}.lock"), os.O_RDWR | os.O_CREAT, 0o600)
     try:

@@ -20,7 +20,7 @@ from assayer.models import Paper, PaperId
 from assayer.ports import Clock
 from index.corpus import CorpusFullTexts
 from tests.memory_corpus import MemoryCorpus
-from tests.tiny_policy import TinyPolicy, random_llama
+from tests.tiny_policy import TinyPolicy, make_random_llama
 from workers.embedding.hashing_embedder import HashingEmbedder
 from workers.policy_training.companion_plan import CompanionTraining, LoopRollouts
 from workers.policy_training.companion_rollouts import CompanionRollouts
@@ -67,7 +67,7 @@ CITATIONS: Mapping[PaperId, Sequence[PaperId]] = {
 }
 
 
-def _step(with_edits: bool) -> str:
+def _build_step_answer(with_edits: bool) -> str:
     claim = {"key": "A1", "kind": "claim", "name": "Quotes in reviews are often wrong", "note": ""}
     stating_edge = {
         "source": "N0",
@@ -97,7 +97,7 @@ def _step(with_edits: bool) -> str:
     )
 
 
-def _judgement(score: int) -> str:
+def _build_judgement(score: int) -> str:
     strength = {"text": "It compares quotes with their sources."}
     return json.dumps(
         {
@@ -112,20 +112,20 @@ def _judgement(score: int) -> str:
 
 ANSWERS: Mapping[str, tuple[str, ...]] = {
     "queries": (json.dumps({"queries": ["quoted sentences"]}), json.dumps({"queries": ["reviews", "sources"]})),
-    "step": (_step(with_edits=False), _step(with_edits=True)),
-    "judging": tuple(_judgement(score) for score in range(1, 11)),
+    "step": (_build_step_answer(with_edits=False), _build_step_answer(with_edits=True)),
+    "judging": tuple(_build_judgement(score) for score in range(1, 11)),
 }
 """Answers among which the policy chooses, by task."""
 
 
-def tiny_literature() -> Backends:
+def make_tiny_backends() -> Backends:
     embedder = HashingEmbedder()
     corpus = MemoryCorpus(PAPERS, embedder, CITATIONS)
     return Backends(NoLlm(), corpus, CorpusFullTexts(corpus), embedder)
 
 
-def tiny_training(folder: Path, model: Path | str, grpo: GrpoSettings, **more: object) -> CompanionTraining:
-    """The ideas written into the folder; one step of the loop, one dimension: three calls."""
+def make_tiny_training(folder: Path, model: Path | str, grpo: GrpoSettings, **changes: object) -> CompanionTraining:
+    """Return a training of one step and one dimension (three calls), with its ideas written into the folder."""
     folder.mkdir(parents=True, exist_ok=True)
     ideas = folder / "ideas.jsonl"
     lines = (
@@ -144,17 +144,17 @@ def tiny_training(folder: Path, model: Path | str, grpo: GrpoSettings, **more: o
             "loop": SciCompanionOptions(steps=1, papers_a_step=4, seeds=14, found=20, hops=1),
             "rollouts": LoopRollouts(most_prompt_tokens=64),
             "grpo": grpo,
-            **more,
+            **changes,
         }
     )
 
 
-def tiny_ideas(plan: CompanionTraining) -> list[RatedIdea]:
+def read_tiny_ideas(plan: CompanionTraining) -> list[RatedIdea]:
     return read_rated_ideas(plan.data, SciCompanionOptions().load_rubric())
 
 
-def companion_tokenizer() -> Any:
-    """One token an answer, a title and a task's mark; all words between them are one unknown token."""
+def make_companion_tokenizer() -> Any:
+    """Return a tokenizer with a token per answer, title and task mark; other words are one unknown token."""
     from tokenizers import AddedToken, Tokenizer, models
     from transformers import PreTrainedTokenizerFast
 
@@ -169,20 +169,18 @@ def companion_tokenizer() -> Any:
     return tokenizer
 
 
-def task_of(tokenizer: Any, context: Sequence[int]) -> str:
+def find_task(tokenizer: Any, context: Sequence[int]) -> str:
     """Return the last task whose mark occurs in the prompt."""
     marks = {tokenizer.convert_tokens_to_ids(mark): task for task, mark in MARKS.items()}
     return next(marks[item] for item in reversed(context) if item in marks)
 
 
-def fitted_policy(
-    contexts: Iterable[Sequence[int]], seed: int, broken_share: float = 0.05, steps: int = 60
-) -> TinyPolicy:
-    """Answers each context with one of its task's answers, each as likely as the others, and a share of broken ones."""
+def fit_policy(contexts: Iterable[Sequence[int]], seed: int, broken_share: float = 0.05, steps: int = 60) -> TinyPolicy:
+    """Fit a policy that gives one of its task's answers at random, and a share of broken answers."""
     import torch
 
-    tokenizer, generator = companion_tokenizer(), random.Random(seed)  # noqa: S311 - answers drawn, the same each time
-    policy = TinyPolicy(random_llama(len(tokenizer), seed), tokenizer)
+    tokenizer, generator = make_companion_tokenizer(), random.Random(seed)  # noqa: S311 - answers drawn, the same each time
+    policy = TinyPolicy(make_random_llama(len(tokenizer), seed), tokenizer)
     optimiser = torch.optim.AdamW(policy.model.parameters(), lr=1e-2)
     different = sorted(set(map(tuple, contexts)))
     max_length = max(map(len, different)) + 2
@@ -190,7 +188,9 @@ def fitted_policy(
         rows, labels = [], []
         for context in different:
             text = (
-                BROKEN if generator.random() < broken_share else generator.choice(ANSWERS[task_of(tokenizer, context)])
+                BROKEN
+                if generator.random() < broken_share
+                else generator.choice(ANSWERS[find_task(tokenizer, context)])
             )
             answer_tokens = [tokenizer.convert_tokens_to_ids(text), tokenizer.eos_token_id]
             padding = max_length - len(context) - len(answer_tokens)
@@ -204,7 +204,7 @@ def fitted_policy(
     return policy
 
 
-def chance(tokenizer: Any, seed: int, seen_contexts: list[tuple[int, ...]] | None = None) -> Generate:
+def make_random_generator(tokenizer: Any, seed: int, seen_contexts: list[tuple[int, ...]] | None = None) -> Generate:
     """Return a function that gives random answers to each task, as a fitted policy would. Contexts are appended to
     `seen_contexts`."""
     generator = random.Random(seed)  # noqa: S311 - answers drawn, the same each time
@@ -212,16 +212,16 @@ def chance(tokenizer: Any, seed: int, seen_contexts: list[tuple[int, ...]] | Non
     def generate(contexts: Sequence[Sequence[int]]) -> list[WrittenTokens]:
         if seen_contexts is not None:
             seen_contexts.extend(tuple(context) for context in contexts)
-        answers = (generator.choice(ANSWERS[task_of(tokenizer, context)]) for context in contexts)
+        answers = (generator.choice(ANSWERS[find_task(tokenizer, context)]) for context in contexts)
         return [WrittenTokens((tokenizer.convert_tokens_to_ids(item), tokenizer.eos_token_id)) for item in answers]
 
     return generate
 
 
-def usual_contexts(plan: CompanionTraining, clock: Clock) -> list[tuple[int, ...]]:
+def collect_usual_contexts(plan: CompanionTraining, clock: Clock) -> list[tuple[int, ...]]:
     """Return the contexts of the policy when every answer is usable."""
-    tokenizer, seen_contexts = companion_tokenizer(), list[tuple[int, ...]]()
+    tokenizer, seen_contexts = make_companion_tokenizer(), list[tuple[int, ...]]()
     template = PolicyTemplate(tokenizer, frozenset([tokenizer.eos_token_id]))
-    rollouts = CompanionRollouts(plan, tiny_literature(), clock)
-    asyncio.run(rollouts.walk(tiny_ideas(plan), template, chance(tokenizer, 0, seen_contexts)))
+    rollouts = CompanionRollouts(plan, make_tiny_backends(), clock)
+    asyncio.run(rollouts.walk(read_tiny_ideas(plan), template, make_random_generator(tokenizer, 0, seen_contexts)))
     return seen_contexts

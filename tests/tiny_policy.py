@@ -1,7 +1,10 @@
 """A language model of two layers and its tokenizer, made on the spot with random weights: nothing is downloaded."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from assayer.models.learning_curve import LearningPoint
 
 _SPECIAL = ("<pad>", "<eos>", "<unk>")
 
@@ -17,7 +20,7 @@ class TinyPolicy(NamedTuple):
         return folder
 
 
-def tiny_policy(words: tuple[str, ...], seed: int, *, width: int = 32, positions: int = 128) -> TinyPolicy:
+def make_tiny_policy(words: tuple[str, ...], seed: int, *, width: int = 32, positions: int = 128) -> TinyPolicy:
     """Return a policy with one token per word; the same seed gives the same weights."""
     from tokenizers import Tokenizer, models, pre_tokenizers
     from transformers import PreTrainedTokenizerFast
@@ -28,11 +31,11 @@ def tiny_policy(words: tuple[str, ...], seed: int, *, width: int = 32, positions
     special = dict(zip(("pad_token", "eos_token", "unk_token"), _SPECIAL, strict=True))
     fast: Any = PreTrainedTokenizerFast
     tokenizer = fast(tokenizer_object=raw, padding_side="left", **special)
-    return TinyPolicy(random_llama(len(vocabulary), seed, width=width, positions=positions), tokenizer)
+    return TinyPolicy(make_random_llama(len(vocabulary), seed, width=width, positions=positions), tokenizer)
 
 
-def random_llama(vocabulary: int, seed: int, *, width: int = 32, positions: int = 128) -> Any:
-    """Two layers; token 0 fills up, token 1 ends a text."""
+def make_random_llama(vocabulary: int, seed: int, *, width: int = 32, positions: int = 128) -> Any:
+    """Return a model of two layers; token 0 is padding, token 1 ends a text."""
     import torch
     from transformers import LlamaConfig, LlamaForCausalLM
 
@@ -50,3 +53,9 @@ def random_llama(vocabulary: int, seed: int, *, width: int = 32, positions: int 
         eos_token_id=1,
     )
     return LlamaForCausalLM(config)
+
+
+def compute_mean_reward(points: Sequence[LearningPoint]) -> float:
+    """Return the mean reward of the points that have one."""
+    rewards = [point.reward for point in points if point.reward is not None]
+    return sum(rewards) / len(rewards)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from assayer_client.trainers import RewardQuery
-from tests.tiny_policy import tiny_policy
+from tests.tiny_policy import make_tiny_policy
 from workers.policy_training import PolicyTraining
 from workers.policy_training.configuration import GrpoSettings, PolicyModel, QuestionFile
 
@@ -22,15 +22,15 @@ class ToyJudge:
         return [float(item.idea.split()[0] == item.abstract) if item.idea.split() else None for item in items]
 
 
-def toy_training(folder: Path, grpo: GrpoSettings, **more: object) -> PolicyTraining:
-    """The questions and a policy drawn from the seed, written into the folder."""
+def make_toy_training(folder: Path, grpo: GrpoSettings, **changes: object) -> PolicyTraining:
+    """Return a training with its questions and random policy written into the folder."""
     folder.mkdir(parents=True, exist_ok=True)
     questions = folder / "questions.jsonl"
     rows = [{"question": question, "abstract": colour} for question, colour in ANSWERS.items()] * (
         _ROWS // len(ANSWERS)
     )
     questions.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    model = tiny_policy(_WORDS, grpo.seed).save(folder / "model")
+    model = make_tiny_policy(_WORDS, grpo.seed).save(folder / "model")
     return PolicyTraining.model_validate(
         {
             "title": "Colours",
@@ -38,6 +38,6 @@ def toy_training(folder: Path, grpo: GrpoSettings, **more: object) -> PolicyTrai
             "policy": PolicyModel(model=str(model)),
             "data": QuestionFile(file=questions, prompt="{question}"),
             "grpo": grpo,
-            **more,
+            **changes,
         }
     )

@@ -29,7 +29,7 @@ from orchestrator.jobs.requests import EvaluationRequest
 from orchestrator.jobs.submissions import NewBatch, NewJob
 from orchestrator.store import ApiKeySettings, Database, DatabaseSettings, PgJobs, PgKeys, PgTenants
 from orchestrator.store.call_tables import PgCallTables, TableView
-from tests.unit.reports_fixture import full_report
+from tests.unit.reports_fixture import make_full_report
 
 _TENANT, _BATCH = TenantId("bench"), BatchId("bt_bench")
 _TEXT = "We study how stored examples are overwritten, and rehearse those at risk. " * 60
@@ -123,7 +123,7 @@ async def _measure(rows: int, only_part: str | None) -> None:
                 await _fill_database(database, rows)
                 if only_part in (None, "queries"):
                     await _time_queries(PgCallTables(database))
-                await database.execute(_READABLE, _TENANT, full_report().model_dump_json())
+                await database.execute(_READABLE, _TENANT, make_full_report().model_dump_json())
                 key = generate_key()
                 await PgKeys(database, ApiKeySettings()).create(_TENANT, KeyPlan(name="bench", scopes=_SCOPES), key)
                 async with serve_console(url) as service:

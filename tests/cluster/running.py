@@ -18,7 +18,7 @@ import psutil
 
 from index import build_corpus
 from tests.cluster.processes import list_child_processes
-from tests.constants import accepting_constants
+from tests.constants import build_constant_variables
 from tests.corpus_papers import RECORDS, write_jsonl
 from tests.polling import wait_until
 from workers.embedding.embedder import SentenceTransformerEmbedder
@@ -86,7 +86,7 @@ def run_service(home: Path, settings: Mapping[str, str]) -> Iterator[Running]:
                 "ASSAYER_HOME": str(home),
                 "ASSAYER_KEYS__REQUESTS_PER_MINUTE": "6000",
                 **settings,
-                **accepting_constants(settings),
+                **build_constant_variables(settings),
             },
             stdout=subprocess.PIPE,
             stderr=errors,

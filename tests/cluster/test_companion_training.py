@@ -13,7 +13,7 @@ from cluster.policy_training import train_on_ray
 from cluster.ray_cluster import private_environment, training_cluster
 from index import build_corpus
 from tests.corpus_papers import write_jsonl
-from tests.tiny_companion import CITATIONS, PAPERS, fitted_policy, tiny_training, usual_contexts
+from tests.tiny_companion import CITATIONS, PAPERS, collect_usual_contexts, fit_policy, make_tiny_training
 from workers.embedding.embedder import SentenceTransformerEmbedder
 from workers.embedding.settings import EmbedderSettings
 from workers.policy_training import CompanionTraining
@@ -41,8 +41,8 @@ def plan(tmp_path: Path) -> CompanionTraining:
     )
     with closing(SentenceTransformerEmbedder(EmbedderSettings())) as embedder:
         asyncio.run(build_corpus([papers], tmp_path / "corpus", embedder))
-    made = tiny_training(tmp_path, tmp_path / "model", QUICK)
-    fitted_policy(usual_contexts(made, SystemClock()), seed=0, steps=30).save(tmp_path / "model")
+    made = make_tiny_training(tmp_path, tmp_path / "model", QUICK)
+    fit_policy(collect_usual_contexts(made, SystemClock()), seed=0, steps=30).save(tmp_path / "model")
     return made
 
 

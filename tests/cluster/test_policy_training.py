@@ -13,7 +13,7 @@ import pytest
 from assayer.errors import ComponentUnavailable
 from cluster.policy_training import train_on_ray
 from cluster.ray_cluster import private_environment, training_cluster
-from tests.toy_training import toy_training
+from tests.toy_training import make_toy_training
 from workers.policy_training.configuration import GrpoSettings, RewardService, TrainingMachine
 
 pytestmark = pytest.mark.slow
@@ -95,10 +95,10 @@ def test_killed_training_resumes_from_its_checkpoint(tmp_path: Path, monkeypatch
     monkeypatch.setenv("ASSAYER_API_KEY", "ak_0123_a-secret")
     with _judge() as judge, private_environment() as folder, training_cluster(folder, 1, 0):
         rewards = RewardService(url=judge.url)
-        curve = train_on_ray(toy_training(tmp_path, QUICK, rewards=rewards, checkpoint_every=1))
+        curve = train_on_ray(make_toy_training(tmp_path, QUICK, rewards=rewards, checkpoint_every=1))
         assert [point.step for point in curve.points] == [1, 2, 3, 4]
         assert judge.asked == [8] * 5  # the third group twice
         judge.deadly, judge.asked = True, []
         once = TrainingMachine(restarts=0)
         with pytest.raises(ComponentUnavailable, match="died 1 times"):
-            train_on_ray(toy_training(tmp_path / "again", QUICK, rewards=rewards, machine=once))
+            train_on_ray(make_toy_training(tmp_path / "again", QUICK, rewards=rewards, machine=once))

@@ -14,7 +14,7 @@ from assayer.reports.debate_page import render_debate_html
 from assayer_client.rewards import Reward
 from tests.contract.page_contrast import POOR_CONTRASTS
 from tests.unit.debate_answers import ITEM, ScriptedSeats
-from tests.unit.twins import a_run
+from tests.unit.twins import make_run
 
 WIDE = ITEM.model_copy(update={"idea": f"{ITEM.idea}\n\nAs at https://example.org/{'a' * 300}."})
 
@@ -25,7 +25,9 @@ def html() -> str:
     seats = ScriptedSeats({("critic", 1): "nn"}, {("analyst", 2, 1): lost})
 
     async def judge() -> Reward:
-        return await judge_by_debate(WIDE, get_composition("moderator-two-analysts-critic-evaluator"), seats, a_run())
+        return await judge_by_debate(
+            WIDE, get_composition("moderator-two-analysts-critic-evaluator"), seats, make_run()
+        )
 
     with ThreadPoolExecutor(1) as thread:  # Playwright's own loop runs in this one
         return render_debate_html(WIDE, thread.submit(lambda: asyncio.run(judge())).result())

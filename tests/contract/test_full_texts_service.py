@@ -19,7 +19,7 @@ from simulator.outside.pdfs import HOSTILE
 from simulator.outside.process import OutsideWorld
 from tests.contract import pdf_files
 from tests.contract.full_texts_bench import GROBIDS, LIBRARY, Bench
-from tests.unit.twins import a_run
+from tests.unit.twins import make_run
 from workers.documents import PdfLimits
 from workers.full_texts.embedded_parser import EmbeddedParser
 from workers.full_texts.grobid_tei import parse_tei
@@ -52,7 +52,7 @@ def get_reason(answers: Mapping[PaperId, FullText | Absent], key: str) -> str:
 async def test_papers_are_fetched_and_read_with_their_references(bench: Bench, parser: str, most: int) -> None:
     papers = bench.list_papers()[:most]
     async with bench.open(with_grobid=parser == "grobid") as service:
-        answers = await service.for_run(a_run()).get(papers, OPEN)
+        answers = await service.for_run(make_run()).get(papers, OPEN)
     found = filter_texts(answers)
     assert len(found) == len(papers)
     assert {item.parser for item in found} == {parser}
@@ -75,10 +75,10 @@ async def test_cutoff_selects_the_version_published_before_it(bench: Bench, pars
     said = {}
     async with bench.open(with_grobid=parser == "grobid") as service:
         for day in (newest_day - dt.timedelta(days=1), newest_day, None, newest_day - dt.timedelta(days=1)):
-            (found,) = filter_texts(await service.for_run(a_run()).get([paper], Window.until(day)))
+            (found,) = filter_texts(await service.for_run(make_run()).get([paper], Window.until(day)))
             assert found.within_window
             said[day] = "\n".join(section.text for section in found.sections)
-        unread = await service.for_run(a_run()).get([paper], Window.until(entry.arxiv_date - dt.timedelta(days=1)))
+        unread = await service.for_run(make_run()).get([paper], Window.until(entry.arxiv_date - dt.timedelta(days=1)))
     early = said.pop(newest_day - dt.timedelta(days=1))
     assert "Version 1 of this manuscript leaves open" in early.replace("\n", " ")
     assert not any("of this manuscript leaves open" in text.replace("\n", " ") for text in said.values())
@@ -90,8 +90,8 @@ async def test_undatable_copy_is_not_read_under_a_cutoff(bench: Bench) -> None:
     entry = next(item for item in LIBRARY.entries if item.free_pdf and not item.arxiv and not item.acl)
     paper = bench.build_paper(entry)
     async with bench.open() as service:
-        assert filter_texts(await service.for_run(a_run()).get([paper], OPEN))
-        answers = await service.for_run(a_run()).get([paper], Window.until(dt.date(2026, 1, 1)))
+        assert filter_texts(await service.for_run(make_run()).get([paper], OPEN))
+        answers = await service.for_run(make_run()).get([paper], Window.until(dt.date(2026, 1, 1)))
     assert get_reason(answers, paper.id) == "no free copy is known to date from before the cutoff"
 
 
@@ -99,11 +99,11 @@ async def test_undatable_copy_is_not_read_under_a_cutoff(bench: Bench) -> None:
 async def test_later_runs_reuse_downloads_and_parse_results(bench: Bench, most: int | None) -> None:
     papers = bench.list_papers()[:most]
     async with bench.open() as service:
-        first = await service.for_run(a_run()).get(papers, OPEN)
+        first = await service.for_run(make_run()).get(papers, OPEN)
     files, read = bench.world.read_stats("files"), sum(bench.world.read_stats(grobid).requests for grobid in GROBIDS)
     assert files.repeated == 0
     async with bench.open() as service:
-        run = a_run()
+        run = make_run()
         again = await service.for_run(run).get(papers, OPEN)
     assert again == first
     assert bench.world.read_stats("files").requests == files.requests
@@ -115,14 +115,14 @@ async def test_later_runs_reuse_downloads_and_parse_results(bench: Bench, most: 
 async def test_damaged_stored_pdf_is_downloaded_again_and_parsed(bench: Bench) -> None:
     papers = bench.list_papers()[:1]
     async with bench.open() as service:
-        first = await service.for_run(a_run()).get(papers, OPEN)
+        first = await service.for_run(make_run()).get(papers, OPEN)
     requests = bench.world.read_stats("files").requests
     (stored,) = bench.store.rglob("documents/*/*.pdf")
     whole = stored.read_bytes()
     stored.write_bytes(whole[: len(whole) // 2])
     shutil.rmtree(bench.store / "readings")
     async with bench.open() as service:
-        again = await service.for_run(a_run()).get(papers, OPEN)
+        again = await service.for_run(make_run()).get(papers, OPEN)
     assert again == first
     assert bench.world.read_stats("files").requests == requests + 1
     assert stored.read_bytes() == whole
@@ -132,7 +132,7 @@ async def test_concurrent_runs_share_a_single_download_per_paper(bench: Bench) -
     bench.world.configure("files", latency_mean=0.2)
     papers = bench.list_papers()[:5]
     async with bench.open() as service:
-        runs = [service.for_run(a_run()) for _ in range(200)]
+        runs = [service.for_run(make_run()) for _ in range(200)]
         answers = await asyncio.gather(*(run.get(papers, OPEN) for run in runs))
     assert all(len(filter_texts(answer)) == len(papers) for answer in answers)
     assert bench.world.read_stats("files").requests == len(papers)
@@ -146,7 +146,9 @@ async def test_two_processes_over_one_store_fetch_each_document_once(bench: Benc
         bench.open(claims=claims, claim_look_seconds=0.02) as one,
         bench.open(claims=claims, claim_look_seconds=0.02) as other,
     ):
-        answers = await asyncio.gather(one.for_run(a_run()).get(papers, OPEN), other.for_run(a_run()).get(papers, OPEN))
+        answers = await asyncio.gather(
+            one.for_run(make_run()).get(papers, OPEN), other.for_run(make_run()).get(papers, OPEN)
+        )
     assert [len(filter_texts(answer)) for answer in answers] == [len(papers)] * 2
     assert bench.world.read_stats("files").requests == len(papers)
 
@@ -155,9 +157,9 @@ async def test_slow_paper_is_absent_but_served_to_the_next_run(bench: Bench) -> 
     bench.world.configure("files", latency_mean=1.0)
     paper = bench.list_papers()[0]
     async with bench.open(paper_seconds=0.3) as service:
-        answers = await service.for_run(a_run()).get([paper], OPEN)
+        answers = await service.for_run(make_run()).get([paper], OPEN)
         assert get_reason(answers, paper.id) == "not fetched and read in time"
-        patient = service.for_run(a_run())
+        patient = service.for_run(make_run())
         while not filter_texts(await patient.get([paper], OPEN)):
             pass
     assert bench.world.read_stats("files").requests == 1
@@ -167,7 +169,7 @@ async def test_evaluation_stops_waiting_for_papers_at_its_time_limit(bench: Benc
     bench.world.configure("files", latency_mean=0.5)
     papers = bench.list_papers()[:6]
     async with bench.open(run_seconds=0.1) as service:
-        impatient = service.for_run(a_run())
+        impatient = service.for_run(make_run())
         assert not filter_texts(await impatient.get(papers[:3], OPEN))
         assert not filter_texts(await impatient.get(papers[3:], OPEN))
 
@@ -176,8 +178,8 @@ async def test_abandoned_downloads_are_not_started(bench: Bench) -> None:
     bench.world.configure("files", latency_mean=0.5)
     papers = bench.list_papers()[:10]
     async with bench.open(at_once=1, paper_seconds=0.2) as service:
-        assert not filter_texts(await service.for_run(a_run()).get(papers, OPEN))
-        await asyncio.gather(*(service.for_run(a_run()).get(papers[:1], OPEN) for _ in range(3)))
+        assert not filter_texts(await service.for_run(make_run()).get(papers, OPEN))
+        await asyncio.gather(*(service.for_run(make_run()).get(papers[:1], OPEN) for _ in range(3)))
     assert bench.world.read_stats("files").requests <= 2
 
 
@@ -190,7 +192,7 @@ async def test_local_texts_are_preferred_and_all_sources_are_journalled(bench: B
 
     papers = bench.list_papers()[:3]
     unknown = Paper(id=PaperId("unknown"), title="Nobody has it", abstract="", source="x")
-    run = a_run()
+    run = make_run()
     async with bench.open() as service:
         answers = await service.for_run(run, [LocalFullTexts("corpus", Corpus())]).get([*papers, unknown], OPEN)
     assert [text.parser for text in filter_texts(answers)] == ["corpus", "grobid", "grobid"]
@@ -220,7 +222,7 @@ async def test_locator_is_asked_only_for_papers_without_working_address(bench: B
     )
     locator = Unpaywall()
     async with bench.open() as service:
-        answers = await service.for_run(a_run(), locators=[locator]).get([known, hidden], OPEN)
+        answers = await service.for_run(make_run(), locators=[locator]).get([known, hidden], OPEN)
     assert len(filter_texts(answers)) == 2
     assert locator.asked == [entry.doi]
 
@@ -228,13 +230,13 @@ async def test_locator_is_asked_only_for_papers_without_working_address(bench: B
 @pytest.mark.parametrize("grobid", [True, False], ids=["grobid", "embedded"])
 async def test_hostile_documents_end_in_typed_cached_failures(bench: Bench, grobid: bool) -> None:
     before = psutil.Process().memory_info().rss
-    run = a_run()
+    run = make_run()
     limits = PdfLimits(memory_bytes=600_000_000, cpu_seconds=20)
     async with bench.open(with_grobid=grobid, pdf=limits) as service:
         answers = await service.for_run(run).get([bench.build_hostile_paper(kind) for kind in HOSTILE], OPEN)
         requests = bench.world.read_stats("files").requests
         assert (
-            await service.for_run(a_run()).get([bench.build_hostile_paper(kind) for kind in HOSTILE], OPEN) == answers
+            await service.for_run(make_run()).get([bench.build_hostile_paper(kind) for kind in HOSTILE], OPEN) == answers
         )
     assert {kind: get_reason(answers, kind) for kind in HOSTILE} == {
         "bomb": "a document could not be parsed (broken parser)",
@@ -259,7 +261,7 @@ async def test_entity_bomb_from_grobid_falls_back_to_embedded_parser(bench: Benc
     for name in GROBIDS:
         bench.world.configure(name, bomb=True)
     async with bench.open() as service:
-        (text,) = filter_texts(await service.for_run(a_run()).get(bench.list_papers()[:1], OPEN))
+        (text,) = filter_texts(await service.for_run(make_run()).get(bench.list_papers()[:1], OPEN))
     assert text.parser == "pypdfium2"
 
 
@@ -268,12 +270,12 @@ async def test_unreachable_grobid_is_replaced_and_used_again_later(bench: Bench)
     for name in GROBIDS:
         bench.world.configure(name, dead=True)
     async with bench.open() as service:
-        answers = await service.for_run(a_run()).get(papers, OPEN)
+        answers = await service.for_run(make_run()).get(papers, OPEN)
         assert {text.parser for text in filter_texts(answers)} == {"pypdfium2"}
     for name in GROBIDS:
         bench.world.configure(name, dead=False)
     async with bench.open() as service:
-        answers = await service.for_run(a_run()).get(papers, OPEN)
+        answers = await service.for_run(make_run()).get(papers, OPEN)
     assert {text.parser for text in filter_texts(answers)} == {"grobid"}
     assert bench.world.read_stats("files").requests == len(papers)
 
@@ -284,7 +286,7 @@ async def test_new_grobid_version_parses_stored_papers_again(bench: Bench) -> No
         for name in GROBIDS:
             bench.world.configure(name, version=version)
         async with bench.open() as service:
-            assert len(filter_texts(await service.for_run(a_run()).get([paper], OPEN))) == 1
+            assert len(filter_texts(await service.for_run(make_run()).get([paper], OPEN))) == 1
     folder = next((bench.store / "readings").glob("*/*"))
     assert sorted(file.name for file in folder.iterdir()) == [
         "grobid-0.10.0-3.json.gz", "grobid-0.10.0.tei.xml.gz", "grobid-0.9.1-3.json.gz", "grobid-0.9.1.tei.xml.gz",
@@ -293,14 +295,14 @@ async def test_new_grobid_version_parses_stored_papers_again(bench: Bench) -> No
     for name in GROBIDS:
         bench.world.configure(name, dead=True)
     async with bench.open() as service:
-        (text,) = filter_texts(await service.for_run(a_run()).get([paper], OPEN))
+        (text,) = filter_texts(await service.for_run(make_run()).get([paper], OPEN))
     assert text.parser == "grobid"
 
 
 async def test_download_of_a_different_paper_is_rejected(bench: Bench) -> None:
     wrong = bench.list_papers()[0].model_copy(update={"title": "Nesting habits of the emperor penguin in captivity"})
     async with bench.open() as service:
-        answers = await service.for_run(a_run()).get([wrong], OPEN)
+        answers = await service.for_run(make_run()).get([wrong], OPEN)
     assert get_reason(answers, wrong.id) == "a document could not be parsed (other document)"
 
 
@@ -314,7 +316,7 @@ async def test_arxiv_downloads_are_serialized_and_spaced_across_processes(bench:
         bench.open(hosts=spaced, shared_state=turns) as other,
     ):
         answers = await asyncio.gather(
-            one.for_run(a_run()).get(papers[:3], OPEN), other.for_run(a_run()).get(papers[3:], OPEN)
+            one.for_run(make_run()).get(papers[:3], OPEN), other.for_run(make_run()).get(papers[3:], OPEN)
         )
     assert [len(filter_texts(answer)) for answer in answers] == [3, 3]
     stats = bench.world.read_stats("files")
@@ -332,7 +334,7 @@ async def test_failure_of_shared_turns_store_is_raised_unchanged(bench: Bench) -
     paper = bench.build_paper(next(entry for entry in LIBRARY.entries if entry.arxiv and not entry.acl))
     async with bench.open(shared_state=Gone(SystemClock())) as service:
         with pytest.raises(StorageError):
-            await service.for_run(a_run()).get([paper.model_copy(update={"pdf_urls": ()})], OPEN)
+            await service.for_run(make_run()).get([paper.model_copy(update={"pdf_urls": ()})], OPEN)
 
 
 async def test_failed_download_is_retried_only_after_its_waiting_time(bench: Bench) -> None:
@@ -340,7 +342,7 @@ async def test_failed_download_is_retried_only_after_its_waiting_time(bench: Ben
     papers = bench.list_papers()[:1]
     for wait, requests in ((dt.timedelta(hours=1), 1), (dt.timedelta(hours=1), 1), (dt.timedelta(0), 2)):
         async with bench.open(retry_failed=wait, copies=1) as service:
-            answers = await service.for_run(a_run()).get(papers, OPEN)
+            answers = await service.for_run(make_run()).get(papers, OPEN)
             assert get_reason(answers, papers[0].id) == "a download failed"
         assert bench.world.read_stats("files").requests == requests
 

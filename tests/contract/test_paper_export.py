@@ -19,7 +19,7 @@ from simulator.outside.sample import SAMPLE
 from simulator.outside.teis import ENTITY_BOMB, build_paper_tei
 from tests.constants import CONSTANTS
 from tests.e2e.program import Program, build_full_text_settings
-from tests.unit.tei_files import REAL_TEI, needs_real_tei, tei_document
+from tests.unit.tei_files import REAL_TEI, make_tei_document, needs_real_tei
 from workers.documents import PdfLimits
 from workers.full_texts.grobid_tei import parse_tei
 from workers.full_texts.tei_reader import TeiReader
@@ -137,7 +137,7 @@ async def test_conversion_of_the_same_tei_is_deterministic() -> None:
 
 def test_paper_text_is_escaped_in_markdown() -> None:
     hostile = "Look &lt;img src=x onerror=alert(1)&gt; ![a](http://tracker.example/p.png) [b]: http://tracker.example"
-    made = convert(tei_document(f"<div><head>A &lt;b&gt;</head><p>{hostile}</p></div>"), "markdown", "The TEI")
+    made = convert(make_tei_document(f"<div><head>A &lt;b&gt;</head><p>{hostile}</p></div>"), "markdown", "The TEI")
     assert "<img" not in made
     assert "<b>" not in made
     assert "](" not in made

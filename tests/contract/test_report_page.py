@@ -11,9 +11,9 @@ from playwright.sync_api import Browser, Page, expect
 
 from assayer.reports.html import render_html
 from tests.contract.page_contrast import POOR_CONTRASTS
-from tests.unit.reports_fixture import full_report
-from tests.unit.reports_hostile import hostile_report
-from tests.unit.scicompanion_world import evaluated, twin_backends
+from tests.unit.reports_fixture import make_full_report
+from tests.unit.reports_hostile import make_hostile_report
+from tests.unit.scicompanion_world import evaluate_idea, make_twin_backends
 
 
 class Opened(NamedTuple):
@@ -37,7 +37,7 @@ def _open(browser: Browser, file: Path, html: str, **options: Any) -> Opened:
 
 @pytest.fixture
 def opened_report(browser: Browser, tmp_path: Path) -> Iterator[Opened]:
-    opened = _open(browser, tmp_path / "report.html", render_html(full_report()))
+    opened = _open(browser, tmp_path / "report.html", render_html(make_full_report()))
     yield opened
     opened.page.context.close()
 
@@ -48,7 +48,7 @@ def test_page_opened_from_file_loads_without_errors_or_other_requests(opened_rep
 
 
 def test_hostile_report_page_runs_nothing_and_requests_nothing(browser: Browser, tmp_path: Path) -> None:
-    opened = _open(browser, tmp_path / "hostile.html", render_html(hostile_report()))
+    opened = _open(browser, tmp_path / "hostile.html", render_html(make_hostile_report()))
     opened.page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
     assert opened.complaints == []
     assert opened.requests == [(tmp_path / "hostile.html").as_uri()]
@@ -78,14 +78,14 @@ def test_assessment_opens_by_keyboard(opened_report: Opened) -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_every_text_has_enough_contrast(browser: Browser, tmp_path: Path, scheme: str) -> None:
-    opened = _open(browser, tmp_path / "report.html", render_html(full_report()), color_scheme=scheme)
+    opened = _open(browser, tmp_path / "report.html", render_html(make_full_report()), color_scheme=scheme)
     assert opened.page.evaluate(POOR_CONTRASTS) == []
     opened.page.context.close()
 
 
 @pytest.mark.parametrize("width", [320, 390, 768, 1280])
 def test_page_never_scrolls_horizontally_at_any_width(browser: Browser, tmp_path: Path, width: int) -> None:
-    for name, report in (("full", full_report()), ("hostile", hostile_report())):
+    for name, report in (("full", make_full_report()), ("hostile", make_hostile_report())):
         opened = _open(
             browser, tmp_path / f"{name}.html", render_html(report), viewport={"width": width, "height": 800}
         )
@@ -105,7 +105,7 @@ def test_printed_page_shows_collapsed_content(opened_report: Opened) -> None:
 @pytest.fixture
 def graph_page(browser: Browser, tmp_path: Path) -> Iterator[Opened]:
     with ThreadPoolExecutor(1) as thread:  # Playwright's own loop runs in this one
-        evaluation, _ = thread.submit(lambda: asyncio.run(evaluated(twin_backends()[0]))).result()
+        evaluation, _ = thread.submit(lambda: asyncio.run(evaluate_idea(make_twin_backends()[0]))).result()
     opened = _open(
         browser, tmp_path / "graph.html", render_html(evaluation.report), viewport={"width": 390, "height": 800}
     )

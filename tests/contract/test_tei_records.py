@@ -13,7 +13,7 @@ from cluster.cli.main import app
 from cluster.corpora.tei_records import parse_tei_record, tei_files, write_tei_records
 from index import Corpus, build_corpus
 from tests.corpus_papers import write_jsonl
-from tests.unit.tei_files import REAL_TEI, needs_real_tei, tei_document
+from tests.unit.tei_files import REAL_TEI, make_tei_document, needs_real_tei
 from workers.embedding.hashing_embedder import HashingEmbedder
 from workers.full_texts.cited_places import read_citing_paper
 from workers.full_texts.grobid_tei import parse_tei
@@ -36,7 +36,7 @@ BACK = (
     "along lit roads</title></analytic><monogr><imprint><date when='2011'/></imprint></monogr></biblStruct>"
     "</listBibl></div>"
 )
-PAPER = tei_document(BODY, BACK, HEAD)
+PAPER = make_tei_document(BODY, BACK, HEAD)
 
 
 def test_citation_marks_point_to_their_text() -> None:
@@ -73,7 +73,7 @@ async def test_corpus_built_from_tei_links_passages_to_cited_papers(tmp_path: Pa
     (tmp_path / "teis").mkdir()
     (tmp_path / "teis" / "moth-1.grobid.tei.xml").write_bytes(PAPER)
     (tmp_path / "teis" / "broken.tei.xml").write_bytes(PAPER[:-10])
-    (tmp_path / "teis" / "bare.tei.xml").write_bytes(tei_document(BODY, BACK))
+    (tmp_path / "teis" / "bare.tei.xml").write_bytes(make_tei_document(BODY, BACK))
     made = write_tei_records(tei_files(tmp_path / "teis"), tmp_path / "full.jsonl")
     assert (made.written, made.works, made.places) == (1, 2, 2)
     assert [item.partition(":")[0] for item in made.refused] == ["bare.tei.xml", "broken.tei.xml"]

@@ -17,7 +17,7 @@ from orchestrator.tracing import TraceExporter
 from tests.contract.otlp_collector import Collector, read_attributes, run_collector
 from tests.contract.store_jobs import ACME, DONE, Queue, build_job
 from tests.contract.store_records import answer, build_answered_row, build_failed_row, call
-from tests.unit.job_timelines import stage_progress
+from tests.unit.job_timelines import make_stage_progress
 
 PARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 UNSAMPLED = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00"
@@ -49,7 +49,7 @@ async def finish_job(queue: Queue, new: NewJob, verdict: JobVerdict = DONE) -> E
     for row in (build_answered_row(f"{run}_1", run), build_failed_row(f"{run}_2", run)):
         await answers.record(row.model_copy(update={"at": now}), answer(row.key))
     for done in (0, 1):
-        await events.append(new.id, "progress", stage_progress("reading", done, 1, began=now))
+        await events.append(new.id, "progress", make_stage_progress("reading", done, 1, began=now))
     await queue.leases.finish(lease, verdict)
     return run
 

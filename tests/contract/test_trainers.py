@@ -187,9 +187,9 @@ def test_trl_training_continues_when_the_judge_fails(tmp_path: Path, monkeypatch
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_TELEMETRY", True)
     trl = pytest.importorskip("trl")
     datasets = pytest.importorskip("datasets")
-    from tests.tiny_policy import tiny_policy
+    from tests.tiny_policy import make_tiny_policy
 
-    policy = tiny_policy(("red", "blue", "which"), seed=0)
+    policy = make_tiny_policy(("red", "blue", "which"), seed=0)
     rows = [{"prompt": "which", "question": "which", "abstract": "red"}] * 8
     judge = KnownWords()
     arguments = trl.GRPOConfig(

@@ -18,7 +18,14 @@ from benchmarks.quality.grapheval.exact_edges import find_exact_edges
 from index.viewpoint_neighbours import FaissNeighbours
 from orchestrator.store import Database, DatabaseSettings
 from orchestrator.store.viewpoint_graph import PgViewpointGraph
-from tests.grapheval_graphs import CLASSES, PLAN, graph_contents, known, new_idea, unit_rows
+from tests.grapheval_graphs import (
+    CLASSES,
+    PLAN,
+    make_graph_contents,
+    make_labelled_idea,
+    make_prepared_idea,
+    make_unit_rows,
+)
 
 
 @pytest.fixture
@@ -28,7 +35,7 @@ def graph(database: Database) -> PgViewpointGraph:
 
 async def test_loaded_graph_contains_added_ideas_and_nearest_neighbour_edges(graph: PgViewpointGraph) -> None:
     await graph.create(PLAN)
-    ideas = [new_idea(number, size=1 + number % 4) for number in range(12)]
+    ideas = [make_prepared_idea(number, size=1 + number % 4) for number in range(12)]
     added = await graph.add(ideas)
     contents = await graph.load()
     assert contents.plan == PLAN == await graph.read_plan()
@@ -52,9 +59,9 @@ async def test_loaded_graph_contains_added_ideas_and_nearest_neighbour_edges(gra
 
 async def test_new_idea_is_linked_to_nearest_existing_viewpoints(graph: PgViewpointGraph) -> None:
     await graph.create(PLAN)
-    await graph.add([new_idea(number) for number in range(5)])
+    await graph.add([make_prepared_idea(number) for number in range(5)])
     before = (await graph.load()).arrays
-    await graph.add([new_idea(5)])
+    await graph.add([make_prepared_idea(5)])
     after = (await graph.load()).arrays
     assert len(after.vectors) == len(before.vectors) + 3
     others = after.vectors[:15]
@@ -69,7 +76,7 @@ async def test_new_idea_is_linked_to_nearest_existing_viewpoints(graph: PgViewpo
 
 async def test_adding_known_ideas_again_changes_nothing(graph: PgViewpointGraph) -> None:
     await graph.create(PLAN)
-    ideas = [new_idea(number) for number in range(4)]
+    ideas = [make_prepared_idea(number) for number in range(4)]
     await graph.add(ideas)
     before = await graph.load()
     again = await graph.add([*ideas, ideas[0]])
@@ -81,10 +88,10 @@ async def test_adding_known_ideas_again_changes_nothing(graph: PgViewpointGraph)
 
 async def test_adding_a_missing_label_updates_idea_and_graph_version(graph: PgViewpointGraph) -> None:
     await graph.create(PLAN)
-    await graph.add([new_idea(1, idea=known(1, label=None)), new_idea(2)])
+    await graph.add([make_prepared_idea(1, idea=make_labelled_idea(1, label=None)), make_prepared_idea(2)])
     before = await graph.load()
     assert before.arrays.labels.tolist() == [UNKNOWN, 0]
-    added = await graph.add([new_idea(1, idea=known(1, label="accept"))])
+    added = await graph.add([make_prepared_idea(1, idea=make_labelled_idea(1, label="accept"))])
     after = await graph.load()
     assert added.labelled == 1
     assert after.arrays.labels.tolist() == [1, 0]
@@ -93,8 +100,8 @@ async def test_adding_a_missing_label_updates_idea_and_graph_version(graph: PgVi
 
 async def test_dates_are_stored_as_days_and_missing_dates_as_unknown(graph: PgViewpointGraph) -> None:
     await graph.create(PLAN)
-    ideas = [known(1, day=dt.date(1970, 1, 3)), known(2, day=None)]
-    await graph.add([new_idea(number, idea=idea) for number, idea in enumerate(ideas)])
+    ideas = [make_labelled_idea(1, day=dt.date(1970, 1, 3)), make_labelled_idea(2, day=None)]
+    await graph.add([make_prepared_idea(number, idea=idea) for number, idea in enumerate(ideas)])
     contents = await graph.load()
     assert contents.arrays.dates.tolist() == [2, UNKNOWN]
     assert [idea.date for idea in contents.ideas] == [dt.date(1970, 1, 3), None]
@@ -102,32 +109,36 @@ async def test_dates_are_stored_as_days_and_missing_dates_as_unknown(graph: PgVi
 
 async def test_known_id_with_different_text_is_rejected_with_its_whole_batch(graph: PgViewpointGraph) -> None:
     await graph.create(PLAN)
-    await graph.add([new_idea(1)])
+    await graph.add([make_prepared_idea(1)])
     version = await graph.read_version()
     with pytest.raises(InputError, match="have the same id 'idea-1'"):
-        await graph.add([new_idea(2), new_idea(1, idea=known(1, text="Another text."))])
+        await graph.add(
+            [make_prepared_idea(2), make_prepared_idea(1, idea=make_labelled_idea(1, text="Another text."))]
+        )
     with pytest.raises(InputError, match="have the same id 'idea-3'"):
-        await graph.add([new_idea(3), new_idea(3, idea=known(3, text="Another text."))])
+        await graph.add(
+            [make_prepared_idea(3), make_prepared_idea(3, idea=make_labelled_idea(3, text="Another text."))]
+        )
     assert await graph.read_version() == version
     assert len((await graph.load()).ideas) == 1
 
 
 async def test_contradicting_and_unknown_labels_are_refused(graph: PgViewpointGraph) -> None:
     await graph.create(PLAN)
-    await graph.add([new_idea(1)])
+    await graph.add([make_prepared_idea(1)])
     with pytest.raises(InputError, match="is labelled both 'accept' and 'reject'"):
-        await graph.add([new_idea(1, idea=known(1, label="reject"))])
+        await graph.add([make_prepared_idea(1, idea=make_labelled_idea(1, label="reject"))])
     with pytest.raises(InputError, match="'maybe', which this graph does not have"):
-        await graph.add([new_idea(2, idea=known(2, label="maybe"))])
+        await graph.add([make_prepared_idea(2, idea=make_labelled_idea(2, label="maybe"))])
 
 
 async def test_vectors_of_another_model_and_ideas_without_viewpoints_are_refused(graph: PgViewpointGraph) -> None:
     await graph.create(PLAN)
     with pytest.raises(ConfigurationError, match="8 dimensions"):
-        await graph.add([new_idea(1, vectors=unit_rows(1, 3, 8))])
+        await graph.add([make_prepared_idea(1, vectors=make_unit_rows(1, 3, 8))])
     nothing = Viewpoints(viewpoints=(), maker="splitter v1")
     with pytest.raises(InputError, match="no statement to compare"):
-        await graph.add([new_idea(1, viewpoints=nothing, vectors=unit_rows(1, 0))])
+        await graph.add([make_prepared_idea(1, viewpoints=nothing, vectors=make_unit_rows(1, 0))])
 
 
 async def test_existing_graph_rejects_different_plan_and_accepts_identical_plan(graph: PgViewpointGraph) -> None:
@@ -144,13 +155,13 @@ async def test_missing_graph_error_names_build_command(graph: PgViewpointGraph) 
     with pytest.raises(InputError, match="assayer graph build"):
         await graph.load()
     with pytest.raises(InputError, match="assayer graph build"):
-        await graph.add([new_idea(1)])
+        await graph.add([make_prepared_idea(1)])
 
 
 async def test_relations_replace_cosine_edges_within_an_idea(graph: PgViewpointGraph) -> None:
     await graph.create(PLAN.model_copy(update={"relations": True}))
-    vectors = np.abs(unit_rows(1, 3))
-    await graph.add([new_idea(1, vectors=vectors, relations=((2, 0),))])
+    vectors = np.abs(make_unit_rows(1, 3))
+    await graph.add([make_prepared_idea(1, vectors=vectors, relations=((2, 0),))])
     arrays = (await graph.load()).arrays
     assert sorted(zip(arrays.sources.tolist(), arrays.targets.tolist(), strict=True)) == [(0, 2), (2, 0)]
 
@@ -159,12 +170,14 @@ async def test_graph_instances_see_ideas_added_by_each_other(database: Database,
     first = PgViewpointGraph(database, "default", FaissNeighbours())
     second = PgViewpointGraph(database, "default", FaissNeighbours())
     await first.create(PLAN)
-    await first.add([new_idea(number) for number in range(4)])
-    await second.add([new_idea(4)])
-    await first.add([new_idea(5)])
+    await first.add([make_prepared_idea(number) for number in range(4)])
+    await second.add([make_prepared_idea(4)])
+    await first.add([make_prepared_idea(5)])
     third = PgViewpointGraph(database, "default", FaissNeighbours())
-    await third.add([new_idea(6)])
-    one_by_one = graph_contents(PLAN, [new_idea(number) for number in range(4)], *([new_idea(n)] for n in (4, 5, 6)))
+    await third.add([make_prepared_idea(6)])
+    one_by_one = make_graph_contents(
+        PLAN, [make_prepared_idea(number) for number in range(4)], *([make_prepared_idea(n)] for n in (4, 5, 6))
+    )
     expected, found = one_by_one.arrays, (await first.load()).arrays
     pairs = [set(zip(item.sources.tolist(), item.targets.tolist(), strict=True)) for item in (expected, found)]
     assert pairs[0] == pairs[1]
@@ -175,17 +188,17 @@ async def test_graphs_in_the_same_database_are_isolated(database: Database) -> N
     other = PgViewpointGraph(database, "other", FaissNeighbours())
     await first.create(PLAN)
     await other.create(PLAN.model_copy(update={"name": "other"}))
-    await first.add([new_idea(1)])
-    await other.add([new_idea(2), new_idea(3)])
+    await first.add([make_prepared_idea(1)])
+    await other.add([make_prepared_idea(2), make_prepared_idea(3)])
     assert [len((await item.load()).ideas) for item in (first, other)] == [1, 2]
 
 
 async def test_index_with_extra_rows_is_rebuilt_from_graph(database: Database) -> None:
     neighbours: NeighbourIndex = FaissNeighbours()
-    neighbours.add(unit_rows(99, 40))
+    neighbours.add(make_unit_rows(99, 40))
     graph = PgViewpointGraph(database, "default", neighbours)
     await graph.create(PLAN)
-    await graph.add([new_idea(number) for number in range(4)])
+    await graph.add([make_prepared_idea(number) for number in range(4)])
     assert len(neighbours) == 12
     arrays = (await graph.load()).arrays
     assert arrays.sources.max() < 12
@@ -194,7 +207,7 @@ async def test_index_with_extra_rows_is_rebuilt_from_graph(database: Database) -
 async def test_removed_graph_name_can_be_reused(database: Database) -> None:
     graph = PgViewpointGraph(database, "default", FaissNeighbours())
     await graph.create(PLAN)
-    await graph.add([new_idea(1)])
+    await graph.add([make_prepared_idea(1)])
     key = await graph.read_key()
     await graph.remove()
     assert await graph.read_plan() is None
@@ -208,17 +221,18 @@ async def test_concurrent_writers_produce_a_consistent_graph(database: Database)
     one, other = (PgViewpointGraph(database, "default", neighbours) for neighbours in (first, second))
     await one.create(PLAN)
     await asyncio.gather(
-        one.add([new_idea(number) for number in range(6)]), other.add([new_idea(number) for number in range(6, 12)])
+        one.add([make_prepared_idea(number) for number in range(6)]),
+        other.add([make_prepared_idea(number) for number in range(6, 12)]),
     )
     loaded = [await graph.load() for graph in (one, other)]
     for contents in loaded:
-        assert sorted(contents.arrays.ideas) == sorted(new_idea(number).idea.id for number in range(12))
+        assert sorted(contents.arrays.ideas) == sorted(make_prepared_idea(number).idea.id for number in range(12))
         assert contents.version == loaded[0].version
         np.testing.assert_array_equal(contents.arrays.idea_of, np.repeat(np.arange(12), 3))
     for graph in (one, other):
-        known = [await graph.add([new_idea(number)]) for number in range(12)]
+        known = [await graph.add([make_prepared_idea(number)]) for number in range(12)]
         assert [added.known for added in known] == [1] * 12
-    queries = unit_rows(9, 4)
+    queries = make_unit_rows(9, 4)
     found = [neighbours.nearest(queries, 5).rows.tolist() for neighbours in (first, second)]
     assert found[0] == found[1]
 
@@ -236,5 +250,5 @@ async def test_database_connection_is_released_during_edge_search(database: Data
 
         graph = PgViewpointGraph(single, "default", Asking())
         await graph.create(PLAN)
-        added = await graph.add([new_idea(number) for number in range(4)])
+        added = await graph.add([make_prepared_idea(number) for number in range(4)])
     assert added.ideas == 4

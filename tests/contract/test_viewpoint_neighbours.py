@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from index.viewpoint_neighbours import FaissNeighbours
-from tests.grapheval_graphs import unit_rows
+from tests.grapheval_graphs import make_unit_rows
 
 KINDS = pytest.mark.parametrize("kind", ["flat", "small world"])
 
@@ -20,7 +20,7 @@ def create_index(kind: str) -> FaissNeighbours:
 
 @KINDS
 def test_nearest_rows_are_found_after_incremental_adds(kind: str) -> None:
-    vectors, queries = unit_rows(1, 400), unit_rows(2, 20)
+    vectors, queries = make_unit_rows(1, 400), make_unit_rows(2, 20)
     neighbours = create_index(kind)
     for start in range(0, 400, 37):
         neighbours.add(vectors[start : start + 37])
@@ -35,7 +35,7 @@ def test_nearest_rows_are_found_after_incremental_adds(kind: str) -> None:
 @KINDS
 @pytest.mark.parametrize("share", [0.05, 0.9])
 def test_rows_that_are_not_allowed_are_never_found(kind: str, share: float) -> None:
-    vectors, queries = unit_rows(1, 400), unit_rows(2, 20)
+    vectors, queries = make_unit_rows(1, 400), make_unit_rows(2, 20)
     neighbours = create_index(kind)
     neighbours.add(vectors)
     allowed = np.random.default_rng(3).random(400) < share
@@ -48,26 +48,26 @@ def test_rows_that_are_not_allowed_are_never_found(kind: str, share: float) -> N
 @KINDS
 def test_missing_neighbours_are_padded_with_minus_1(kind: str) -> None:
     neighbours = create_index(kind)
-    assert neighbours.nearest(unit_rows(2, 2), 3).rows.tolist() == [[-1] * 3] * 2
-    neighbours.add(unit_rows(1, 2))
-    found = neighbours.nearest(unit_rows(2, 2), 3)
+    assert neighbours.nearest(make_unit_rows(2, 2), 3).rows.tolist() == [[-1] * 3] * 2
+    neighbours.add(make_unit_rows(1, 2))
+    found = neighbours.nearest(make_unit_rows(2, 2), 3)
     assert (found.rows[:, 2] == -1).all()
     assert np.isneginf(found.cosines[:, 2]).all()
-    nothing = neighbours.nearest(unit_rows(2, 2), 3, np.zeros(2, np.bool_))
+    nothing = neighbours.nearest(make_unit_rows(2, 2), 3, np.zeros(2, np.bool_))
     assert (nothing.rows == -1).all()
 
 
 @pytest.mark.parametrize("exact_up_to", [1_000, 50])
 def test_restored_index_returns_same_results_and_accepts_new_rows(tmp_path: Path, exact_up_to: int) -> None:
     neighbours = FaissNeighbours(exact_up_to)
-    neighbours.add(unit_rows(1, 200))
+    neighbours.add(make_unit_rows(1, 200))
     path = tmp_path / "graphs" / "default.faiss"
     neighbours.save(path)
     restored = FaissNeighbours(exact_up_to)
     restored.restore(path)
-    queries = unit_rows(2, 10)
+    queries = make_unit_rows(2, 10)
     np.testing.assert_array_equal(restored.nearest(queries, 4).rows, neighbours.nearest(queries, 4).rows)
-    restored.add(unit_rows(3, 5))
+    restored.add(make_unit_rows(3, 5))
     assert len(restored) == 205
 
 

@@ -23,7 +23,7 @@ from tests.e2e.evaluations import (  # noqa: F401 - fixtures
 )
 from tests.e2e.program import CORPUS, Homes, Program
 from tests.e2e.wheel import build_wheel
-from tests.run_folder import made_once
+from tests.run_folder import make_once
 
 
 @pytest.fixture(scope="session")
@@ -38,8 +38,8 @@ def homes(run_folder: Path) -> Iterator[Homes]:
         assert ended.code == 0, ended.err
         assert "84" in ended.out
 
-    made_once(homes.database, lambda: asyncio.run(_make_database(homes.database)))
-    made_once(homes.corpus, build_corpus)
+    make_once(homes.database, lambda: asyncio.run(_make_database(homes.database)))
+    make_once(homes.corpus, build_corpus)
     yield homes
     homes.stop_servers()
 
@@ -55,7 +55,7 @@ async def _make_database(folder: Path) -> None:
 @pytest.fixture(scope="session")
 def wheel_file(run_folder: Path) -> Path:
     """Wheel of this checkout, built once for all workers."""
-    folder = made_once(run_folder / "wheel", lambda: build_wheel(run_folder / "wheel"))
+    folder = make_once(run_folder / "wheel", lambda: build_wheel(run_folder / "wheel"))
     (file,) = folder.glob("*.whl")
     return file
 

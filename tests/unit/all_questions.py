@@ -39,10 +39,10 @@ from workers.llm.answer_schema import answer_schema
 DEBATE: list[tuple[Task[Any, Any], BaseModel]] = [
     (DEBATE_TASKS[role], DebateQuestion(**dict(ITEM), round=1, rounds=2, seat=1, history=())) for role in ROLES
 ]
-RESPECTS = RankingOptions().dimensions
-PAIR = PairQuestion(dimensions=RESPECTS, first=IDEA, second="Count bees along a gradient of soil moisture.")
+RANKING_DIMENSIONS = RankingOptions().dimensions
+PAIR = PairQuestion(dimensions=RANKING_DIMENSIONS, first=IDEA, second="Count bees along a gradient of soil moisture.")
 GROUP = GroupQuestion(
-    dimensions=RESPECTS,
+    dimensions=RANKING_DIMENSIONS,
     order_by="overall",
     ideas=tuple(ShownIdea(name=f"#{n}", title=f"Bees {n}", text=IDEA, lowest=2, highest=1) for n in (1, 2)),
     pairs=(
@@ -65,7 +65,7 @@ ALL_QUESTIONS: list[tuple[Task[Any, Any], BaseModel]] = [
     *SCICOMPANION,
     *CURATION,
     *DEBATE,
-    (build_comparison_task(len(RESPECTS)), PAIR),
+    (build_comparison_task(len(RANKING_DIMENSIONS)), PAIR),
     (ANALYSIS, GROUP),
     (NAMES, NamesQuestion(idea=IDEA)),
     (FLAWS, DoubtedPlan(idea=IDEA)),
@@ -77,7 +77,7 @@ ALL_QUESTIONS: list[tuple[Task[Any, Any], BaseModel]] = [
 ]
 
 
-def all_tasks() -> dict[str, Task[Any, Any]]:
+def list_all_tasks() -> dict[str, Task[Any, Any]]:
     """Return the tasks of the program by name, wherever they are defined."""
     tasks = {task.name: task for task, _ in ALL_QUESTIONS}
     entry_points = ("assayer.__main__", "assayer.serving", "assayer.inspect_tasks")  # engine, Ray, Inspect AI
@@ -90,7 +90,7 @@ def all_tasks() -> dict[str, Task[Any, Any]]:
     return tasks
 
 
-def simulated_answer(task: Task[Any, Any], question: BaseModel, seed: int) -> Any:
+def simulate_answer(task: Task[Any, Any], question: BaseModel, seed: int) -> Any:
     output: type[BaseModel] = task.output
     node = get_node(answer_schema(output).schema, strict=True)
     answer = compose(node, parse_prompt([message.content for message in task.messages(question)]), seed)

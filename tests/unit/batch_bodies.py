@@ -13,22 +13,22 @@ WORDS = (
 BOUNDARY = "a-boundary"
 
 
-def words(number: int) -> str:
+def make_idea_text(number: int) -> str:
     """Return the text of an idea that differs from that of every other number."""
     return f"{WORDS} This is plan number {number}."
 
 
-def as_csv(header: Sequence[str], rows: Sequence[Sequence[str]], delimiter: str = ",") -> str:
+def render_csv(header: Sequence[str], rows: Sequence[Sequence[str]], delimiter: str = ",") -> str:
     text = io.StringIO()
     csv.writer(text, delimiter=delimiter, lineterminator="\r\n").writerows([header, *rows])
     return text.getvalue()
 
 
-def as_jsonl(records: Sequence[object]) -> bytes:
+def render_jsonl(records: Sequence[object]) -> bytes:
     return b"".join(json.dumps(record).encode() + b"\n" for record in records)
 
 
-def as_form(files: Mapping[str, bytes]) -> bytes:
+def render_form(files: Mapping[str, bytes]) -> bytes:
     parts = (
         f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="files"; filename="{name}"\r\n'
         "Content-Type: application/octet-stream\r\n\r\n".encode()
@@ -39,7 +39,7 @@ def as_form(files: Mapping[str, bytes]) -> bytes:
     return b"".join(parts) + f"--{BOUNDARY}--\r\n".encode()
 
 
-def packed(files: Mapping[str, bytes], compression: int = zipfile.ZIP_DEFLATED) -> bytes:
+def make_zip(files: Mapping[str, bytes], compression: int = zipfile.ZIP_DEFLATED) -> bytes:
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", compression) as archive:
         for name, data in files.items():

@@ -18,6 +18,6 @@ def read_batch(data: bytes, kind: BodyKind = "jsonl", content_type: str = FORM_T
     return collect_rows(read_rows(io.BytesIO(data), kind, content_type, LIMITS, TODAY))
 
 
-def rejections(intake: BatchIntake) -> list[tuple[int, str, str]]:
+def list_rejections(intake: BatchIntake) -> list[tuple[int, str, str]]:
     """Return the number, field and reason of each rejected row."""
     return [(row.row, row.field, row.detail) for row in intake.rejected]

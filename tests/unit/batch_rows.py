@@ -10,7 +10,7 @@ NOW = dt.datetime(2026, 11, 21, tzinfo=dt.UTC)
 BUDGET_PROBLEM = Problem(type="budget-exhausted", title="The budget is spent", detail="=It cost too much,\nby far.")
 
 
-def batch_row(number: int, state: JobState, report: Report | None = None, title: str = "Corals") -> BatchRow:
+def make_batch_row(number: int, state: JobState, report: Report | None = None, title: str = "Corals") -> BatchRow:
     """Return a row with a finished evaluation; a failed one has spent its budget."""
     job = Job(
         id=JobId(f"ev_{number}"),

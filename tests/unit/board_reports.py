@@ -8,9 +8,9 @@ from assayer.methods.innoeval.options import BoardOptions
 from assayer.methods.innoeval.pipeline import evaluate
 from assayer.models import Decision, Report
 from tests.unit.innoeval_evidence import BOARD_ANSWERS
-from tests.unit.innoeval_runs import OPTIONS, twin_backends
+from tests.unit.innoeval_runs import OPTIONS, make_twin_backends
 from tests.unit.innoeval_world import CUTOFF, IDEA
-from tests.unit.twins import a_run
+from tests.unit.twins import make_run
 
 DECISION = Decision(
     name="Poster",
@@ -23,9 +23,9 @@ DECISION = Decision(
 )
 
 
-async def board_report(options: BoardOptions) -> Report:
+async def make_board_report(options: BoardOptions) -> Report:
     """Return the report of an evaluation with scripted answers."""
-    run = a_run(CUTOFF)
-    backends, llm = twin_backends(BOARD_ANSWERS)
+    run = make_run(CUTOFF)
+    backends, llm = make_twin_backends(BOARD_ANSWERS)
     board = BoardSession(llm, run, options)
     return (await evaluate(EvaluationContext.open(IDEA, backends, run, OPTIONS), board)).report

@@ -12,8 +12,8 @@ _NOW = dt.datetime(2026, 1, 2, tzinfo=dt.UTC)
 _UNKNOWN = SourceResponse(404, b"", _NOW, cached=False)
 
 
-def said(body: object) -> SourceResponse:
-    """The reply whose body is this as JSON, or these bytes."""
+def make_response(body: object) -> SourceResponse:
+    """Return a response with these bytes, or with this object as JSON."""
     return SourceResponse(200, body if isinstance(body, bytes) else json.dumps(body).encode(), _NOW, cached=False)
 
 

@@ -31,18 +31,22 @@ _PAIR = {
 }
 
 
-def scripted_answer(role: str, ballot: Ballot) -> dict[str, Any]:
+def script_answer(role: str, ballot: Ballot) -> dict[str, Any]:
     if role == "moderator":
         return {"proposes": "A penalty on weights.", "guidance": "Compare the penalties.", "decision": ballot}
-    ends = {"argument": f"So I say {ballot}.", "vote": ballot}
+    argument_and_vote = {"argument": f"So I say {ballot}.", "vote": ballot}
     match role:
         case "analyst":
             element = {"element": "A Fisher-weighted penalty.", "comparison": "The same penalty.", "met": "yes"}
-            return {"elements": [_PAIR | element], **ends}
+            return {"elements": [_PAIR | element], **argument_and_vote}
         case "critic":
-            return {"objections": [_PAIR | {"objection": "Other weights.", "touches": "core"}], **ends}
+            return {"objections": [_PAIR | {"objection": "Other weights.", "touches": "core"}], **argument_and_vote}
         case _:
-            return {"summary": "They differ.", "evidence": [_PAIR | {"comparison": "The same penalty."}], **ends}
+            return {
+                "summary": "They differ.",
+                "evidence": [_PAIR | {"comparison": "The same penalty."}],
+                **argument_and_vote,
+            }
 
 
 class ScriptedSeats:
@@ -59,16 +63,16 @@ class ScriptedSeats:
     ) -> None:
         self._script = script or {}
         self._failing = failing or {}
-        self.asked: list[tuple[Task[Any, Any], DebateQuestion]] = []
+        self.requests: list[tuple[Task[Any, Any], DebateQuestion]] = []
 
     async def run(self, task: Task[In, Out], data: In, run: Run) -> Answer[Out]:
         assert isinstance(data, DebateQuestion)
-        self.asked.append((task, data))
+        self.requests.append((task, data))
         role = task.name.removeprefix("debate.")
         error = self._failing.get((role, data.seat, data.round))
         if error is not None:
             raise error
         ballot_name = self._script.get((role, data.seat), "gg" if role == "moderator" else "mmmmm")[data.round - 1]
         ballots: dict[str, Ballot] = {"m": "match", "n": "no_match", "g": "go_on", "h": "halt"}
-        answer = task.output.model_validate(scripted_answer(role, ballots[ballot_name]))
+        answer = task.output.model_validate(script_answer(role, ballots[ballot_name]))
         return Answer(answer, call_record(task, "judge"))

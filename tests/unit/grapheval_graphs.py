@@ -21,30 +21,30 @@ PROVENANCE = TrainingProvenance(
 )
 
 
-def rows(*numbers: int) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
-    return np.array(numbers, np.int32)
+def make_row_array(*row_numbers: int) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
+    return np.array(row_numbers, np.int32)
 
 
-def separable(
+def make_separable_graph(
     ideas: int = 40, viewpoints_per_idea: int = 3, noise: float = 0.3, classes: Sequence[str] = ("bad", "good")
 ) -> GraphArrays:
-    """Ideas of alternating labels; the viewpoints of a class lie around its own axis of 8 dimensions."""
+    """Return ideas of alternating labels; viewpoints of a class lie around its own axis of 8 dimensions."""
     generator = np.random.default_rng(7)
     labels = (np.arange(ideas) % len(classes)).astype(np.int16)
     idea_of = np.repeat(np.arange(ideas), viewpoints_per_idea).astype(np.int32)
     vectors = np.eye(8)[labels[idea_of]] + noise * generator.normal(size=(len(idea_of), 8))
-    return _graph(vectors, idea_of, labels, tuple(classes))
+    return _make_graph(vectors, idea_of, labels, tuple(classes))
 
 
-def unlike(ideas: int = 60, viewpoints_per_idea: int = 6) -> GraphArrays:
-    """Ideas whose viewpoints have nothing to do with each other, in 64 dimensions."""
+def make_random_graph(ideas: int = 60, viewpoints_per_idea: int = 6) -> GraphArrays:
+    """Return ideas with unrelated viewpoints in 64 dimensions."""
     generator = np.random.default_rng(11)
     idea_of = np.repeat(np.arange(ideas), viewpoints_per_idea).astype(np.int32)
     labels = (np.arange(ideas) % 2).astype(np.int16)
-    return _graph(generator.normal(size=(len(idea_of), 64)), idea_of, labels, ("bad", "good"))
+    return _make_graph(generator.normal(size=(len(idea_of), 64)), idea_of, labels, ("bad", "good"))
 
 
-def _graph(
+def _make_graph(
     vectors: np.ndarray[tuple[int, int], np.dtype[np.float64]],
     idea_of: np.ndarray[tuple[int], np.dtype[np.int32]],
     labels: np.ndarray[tuple[int], np.dtype[np.int16]],

@@ -17,9 +17,9 @@ from assayer.methods.grapheval.scoring.label_propagation import LabelPropagation
 from assayer.methods.grapheval.viewpoints.splitter import SPLITTER, split_viewpoints
 from assayer.models import Absent, Idea, IdeaId, Verdict
 from index.viewpoint_neighbours import FaissNeighbours
-from tests.grapheval_graphs import graph_contents
+from tests.grapheval_graphs import make_graph_contents
 from tests.memory_corpus import MemoryCorpus
-from tests.unit.twins import NoFullTexts, a_run
+from tests.unit.twins import NoFullTexts, make_run
 from workers.embedding.hashing_embedder import HashingEmbedder
 
 EMBEDDER = HashingEmbedder()
@@ -43,12 +43,12 @@ BACKENDS = Backends(NoLlm(), MemoryCorpus((), EMBEDDER), NoFullTexts(), EMBEDDER
 UNCALIBRATED = Absent(reason="no calibration was fitted.")
 
 
-def maps_idea(text: str = MAPS_TEXT, title: str = "Maps") -> Idea:
+def make_maps_idea(text: str = MAPS_TEXT, title: str = "Maps") -> Idea:
     """Return an idea, about maps unless it has another text."""
     return parse_idea(text, "maps.txt", title)
 
 
-async def prepared_ideas(ideas: Sequence[LabelledIdea]) -> list[PreparedIdea]:
+async def prepare_ideas(ideas: Sequence[LabelledIdea]) -> list[PreparedIdea]:
     """Return the ideas with their viewpoints and vectors."""
     prepared_list = []
     for idea in ideas:
@@ -58,12 +58,12 @@ async def prepared_ideas(ideas: Sequence[LabelledIdea]) -> list[PreparedIdea]:
     return prepared_list
 
 
-async def graph_of_ideas(ideas: Sequence[LabelledIdea]) -> GraphContents:
+async def build_idea_graph(ideas: Sequence[LabelledIdea]) -> GraphContents:
     """Return a graph of the viewpoints of labelled ideas."""
-    return graph_contents(PLAN, await prepared_ideas(ideas))
+    return make_graph_contents(PLAN, await prepare_ideas(ideas))
 
 
-def labelled_idea(
+def make_labelled_idea(
     number: int, label: str | None, day: dt.date | None = dt.date(2020, 1, 1), text: str = ""
 ) -> LabelledIdea:
     """Return an idea about the topic of its label, published on a day."""
@@ -72,9 +72,9 @@ def labelled_idea(
     return LabelledIdea(id=IdeaId(f"k{number}"), title=f"Plan {number}", text=words, label=label, date=day, url=url)
 
 
-def forty_labelled_ideas(day: dt.date | None = dt.date(2020, 1, 1)) -> list[LabelledIdea]:
+def make_forty_labelled_ideas(day: dt.date | None = dt.date(2020, 1, 1)) -> list[LabelledIdea]:
     """Return 40 ideas, every second accepted."""
-    return [labelled_idea(number, ("reject", "accept")[number % 2], day) for number in range(40)]
+    return [make_labelled_idea(number, ("reject", "accept")[number % 2], day) for number in range(40)]
 
 
 def judge_over(contents: GraphContents, calibration: ProbabilityCalibration | Absent = UNCALIBRATED) -> GraphJudge:
@@ -84,9 +84,11 @@ def judge_over(contents: GraphContents, calibration: ProbabilityCalibration | Ab
     return GraphJudge(contents, neighbours, LabelPropagation(), HOPS, calibration)
 
 
-async def verdict_by(judge: GraphJudge, idea: Idea | None = None, cutoff: dt.date | None = None) -> Verdict:
+async def judge_idea(judge: GraphJudge, idea: Idea | None = None, cutoff: dt.date | None = None) -> Verdict:
     """Return the verdict of a judge on an idea, by default `maps_idea()`."""
-    evaluation = await evaluate(EvaluationContext.open(idea or maps_idea(), BACKENDS, a_run(cutoff), OPTIONS), judge)
+    evaluation = await evaluate(
+        EvaluationContext.open(idea or make_maps_idea(), BACKENDS, make_run(cutoff), OPTIONS), judge
+    )
     verdict = evaluation.report.verdict
     assert isinstance(verdict, Verdict)
     return verdict

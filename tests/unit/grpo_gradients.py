@@ -13,11 +13,11 @@ from trl.trainer.grpo_trainer import GRPOTrainer
 from tests.tiny_policy import TinyPolicy
 from workers.policy_training.trajectories import TrajectoryTokens, build_rollout_batch
 
-MOST = 16
+MAX_COMPLETION_TOKENS = 16
 """Tokens that a completion may have."""
 
 
-def log_probability_gradients(
+def compute_log_probability_gradients(
     folder: Path,
     policy: TinyPolicy,
     rows: Sequence[TrajectoryTokens],
@@ -31,11 +31,11 @@ def log_probability_gradients(
     model = AutoModelForCausalLM.from_pretrained(policy.save(folder / "model"))
     gradients: list[torch.Tensor] = []
 
-    def watch(_: Any, __: Any, output: Any) -> None:
+    def watch_log_probabilities(_: Any, __: Any, output: Any) -> None:
         if "log_probs" in output and output.log_probs.requires_grad:
             output.log_probs.register_hook(gradients.append)
 
-    model.register_forward_hook(watch)
+    model.register_forward_hook(watch_log_probabilities)
     order: list[torch.Tensor] = []
 
     trainer: Any = GRPOTrainer(
@@ -45,7 +45,7 @@ def log_probability_gradients(
             output_dir=str(folder / "out"),
             per_device_train_batch_size=len(rows),
             num_generations=len(rows),
-            max_completion_length=MOST,
+            max_completion_length=MAX_COMPLETION_TOKENS,
             max_steps=1,
             loss_type=loss,
             scale_rewards="none",
@@ -63,12 +63,12 @@ def log_probability_gradients(
     )
     compute_loss = trainer._compute_loss
 
-    def in_order(model: Any, inputs: Any) -> Any:
-        """Tells in which order the rows of the batch stand: the trainer shuffles them."""
+    def record_row_order(model: Any, inputs: Any) -> Any:
+        """Record the order of rows in the batch, because the trainer shuffles them."""
         order.append(inputs["completion_ids"])
         return compute_loss(model, inputs)
 
-    trainer._compute_loss = in_order
+    trainer._compute_loss = record_row_order
     trainer.train()
     [gradient], [row_order] = gradients, order
     max_length = max(len(row.completion) for row in rows)
@@ -81,7 +81,7 @@ def log_probability_gradients(
     return by_row
 
 
-def largest_leak(written_mask: Sequence[Sequence[bool]], gradients: torch.Tensor) -> float:
+def find_largest_leak(written_mask: Sequence[Sequence[bool]], gradients: torch.Tensor) -> float:
     """Return the largest gradient that comes from predicting a token that the policy did not write."""
     return max(
         (

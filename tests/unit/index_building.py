@@ -10,8 +10,8 @@ from tests.corpus_papers import record
 from workers.embedding.hashing_embedder import HashingEmbedder
 
 
-def records(*numbers: int, **fields: Any) -> list[PaperRecord]:
-    return [PaperRecord.model_validate(record(number, **fields)) for number in numbers]
+def make_records(*paper_numbers: int, **fields: Any) -> list[PaperRecord]:
+    return [PaperRecord.model_validate(record(number, **fields)) for number in paper_numbers]
 
 
 class CountingEmbedder(HashingEmbedder):
@@ -20,11 +20,11 @@ class CountingEmbedder(HashingEmbedder):
     def __init__(self, max_texts: int = 10**9) -> None:
         super().__init__()
         self.passages = 0
-        self._most = max_texts
+        self._max_texts = max_texts
 
     async def embed(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> Vectors:
         self.passages += len(texts) * (kind == "passage")
-        if self.passages > self._most:
+        if self.passages > self._max_texts:
             raise ConfigurationError("The model is gone.")
         return await super().embed(texts, kind)
 

@@ -22,16 +22,16 @@ from assayer.methods.innoeval.schemas import (
     ShownSection,
     Weakness,
 )
-from tests.unit.innoeval_evidence import pack
+from tests.unit.innoeval_evidence import make_evidence_pack
 from tests.unit.innoeval_questions import DIGEST, IDEA
 from tests.unit.innoeval_world import IDEA as PARSED
 
-PACK = pack(finds=2)
+PACK = make_evidence_pack(finds=2)
 EVIDENCE = label_evidence(PACK.before_cutoff, 60)
 SEAT = draw_board(load_built_in_persona_pool(), 1, 0, PARSED)[0]
 REVIEWER = build_reviewer("R1", SEAT, mask_evidence(0, PARSED, SEAT.persona, PACK.before_cutoff))
-FIVE = load_built_in_dimensions()
-NOVELTY = FIVE[1]
+BUILT_IN_DIMENSIONS = load_built_in_dimensions()
+NOVELTY = BUILT_IN_DIMENSIONS[1]
 AGENCY_NOVELTY = NOVELTY.model_copy(
     update={
         "scale": Scale(min=1, max=6),
@@ -57,7 +57,7 @@ JUDGING = JudgingQuestion(
     fit="partial",
     day=dt.date(2024, 6, 30),
     reviewer=REVIEWER,
-    dimensions=FIVE,
+    dimensions=BUILT_IN_DIMENSIONS,
 )
 JUDGING_BY_SECTION = JUDGING.model_copy(
     update={
@@ -104,7 +104,7 @@ SYNTHESIS_QUESTION = MetaQuestion(
                 ),
             ),
         )
-        for number, dimension in enumerate(FIVE, start=1)
+        for number, dimension in enumerate(BUILT_IN_DIMENSIONS, start=1)
     ),
     doubts=(
         PlanDoubt(text="One order of topics carries no ranking.", certainty="certain", quote="in a fixed order"),
@@ -119,7 +119,7 @@ ADVICE_QUESTION = AdviceQuestion(
     evidence=EVIDENCE,
 )
 BOARD_QUESTIONS: tuple[tuple[Task[Any, Any], BaseModel], ...] = (
-    (tasks.build_judging_task(FIVE), JUDGING),
+    (tasks.build_judging_task(BUILT_IN_DIMENSIONS), JUDGING),
     (tasks.build_judging_task((AGENCY_NOVELTY,)), JUDGING_BY_SECTION),
     (tasks.SYNTHESIS, SYNTHESIS_QUESTION),
     (tasks.ADVICE, ADVICE_QUESTION),

@@ -24,13 +24,13 @@ from assayer.models import CorpusFit, Idea, Paper, PaperId
 from tests.unit.innoeval_world import IDEA
 from tests.unit.twins import Answerer
 
-SIX = SixTuple(
+SIX_TUPLE = SixTuple(
     tldr="A checker compares every quoted sentence of a review with its source.",
     methods=("A checker compares quoted sentences with sources.", "A test on 500 reviews against two baselines."),
 )
 
 
-def knowledge(kind: EvidenceKind, number: int, year: int = 2023) -> ReadSource:
+def make_read_source(kind: EvidenceKind, number: int, year: int = 2023) -> ReadSource:
     paper = Paper(
         id=PaperId(f"{kind}:{number}"),
         title=f"Wrong quotes in the {kind}, part {number}",
@@ -42,20 +42,20 @@ def knowledge(kind: EvidenceKind, number: int, year: int = 2023) -> ReadSource:
     return ReadSource(paper=paper, kind=kind, text=text, score=8.0)
 
 
-def pack(idea: Idea = IDEA, finds: int = 10, later_count: int = 2) -> EvidencePack:
-    sources_before = tuple(knowledge(kind, n) for kind in _kinds() for n in range(finds))
+def make_evidence_pack(idea: Idea = IDEA, finds: int = 10, later_count: int = 2) -> EvidencePack:
+    sources_before = tuple(make_read_source(kind, n) for kind in _list_kinds() for n in range(finds))
     return EvidencePack(
         idea=idea,
         text=idea.text,
-        six_tuple=SIX,
+        six_tuple=SIX_TUPLE,
         before_cutoff=sources_before,
-        after_cutoff=tuple(knowledge("literature", 100 + n, year=2025) for n in range(later_count)),
-        groundings=_groundings(sources_before) if finds > 1 else (),
+        after_cutoff=tuple(make_read_source("literature", 100 + n, year=2025) for n in range(later_count)),
+        groundings=_make_groundings(sources_before) if finds > 1 else (),
         fit=CorpusFit(level="good", value=0.9, criterion="similarity"),
     )
 
 
-def _groundings(sources_before: Sequence[ReadSource]) -> tuple[Grounding, ...]:
+def _make_groundings(sources_before: Sequence[ReadSource]) -> tuple[Grounding, ...]:
     return (
         Grounding(
             part="method 1",
@@ -74,12 +74,12 @@ def _groundings(sources_before: Sequence[ReadSource]) -> tuple[Grounding, ...]:
     )
 
 
-def _kinds() -> tuple[EvidenceKind, ...]:
+def _list_kinds() -> tuple[EvidenceKind, ...]:
     return get_args(EvidenceKind)
 
 
-def judgement(question: BaseModel, dimension: RubricDimension) -> Judgement:
-    """A score that hangs on reviewer and dimension alone, so that the matrix is known."""
+def make_judgement(question: BaseModel, dimension: RubricDimension) -> Judgement:
+    """Return a score that depends only on reviewer and dimension."""
     assert isinstance(question, JudgingQuestion)
     citation = "".join(f" [{label}]" for label in sorted(question.list_labels(dimension))[:1])
     number = int(question.reviewer.key[1:])
@@ -93,16 +93,16 @@ def judgement(question: BaseModel, dimension: RubricDimension) -> Judgement:
     )
 
 
-def judgements(question: BaseModel, **changed: Any) -> Judgements:
+def answer_judging(question: BaseModel, **changed: Any) -> Judgements:
     """Return reviews of all dimensions, with the same fields changed in each."""
     assert isinstance(question, JudgingQuestion)
-    reviews = {item.name: judgement(question, item).model_copy(update=changed) for item in question.dimensions}
+    reviews = {item.name: make_judgement(question, item).model_copy(update=changed) for item in question.dimensions}
     return build_judgements_schema(question.dimensions).model_validate(
         {name: item.model_dump() for name, item in reviews.items()}
     )
 
 
-def advice(question: BaseModel) -> Advice:
+def answer_advice(question: BaseModel) -> Advice:
     assert isinstance(question, AdviceQuestion)
     find = question.evidence[0]
     step = LaterStep(
@@ -112,6 +112,6 @@ def advice(question: BaseModel) -> Advice:
 
 
 BOARD_ANSWERS: Mapping[str, Answerer] = {
-    "innoeval.judging": judgements,
-    "innoeval.advice": advice,
+    "innoeval.judging": answer_judging,
+    "innoeval.advice": answer_advice,
 }

@@ -44,7 +44,7 @@ FINDS = tuple(
     )
     for number in (1, 2, 3)
 )
-TRIED = (
+TRIED_QUERIES = (
     TriedQuery(
         label="Q1",
         kind="literature",
@@ -59,12 +59,12 @@ TRIED = (
     ),
     TriedQuery(label="Q2", kind="web", part="summary", query="quotes in reviews", found=0, relevant=0, finds=()),
 )
-REFINING = RefinementQuestion(digest=DIGEST, tried=TRIED, limit=6)
+REFINEMENT_QUESTION = RefinementQuestion(digest=DIGEST, tried=TRIED_QUERIES, limit=6)
 GROUNDING = GroundingQuestion(digest=DIGEST, parts=PARTS, evidence=FINDS)
 QUESTIONS: tuple[tuple[Task[Any, Any], BaseModel], ...] = (
     (tasks.EXTRACTION, ExtractionQuestion(idea=IDEA)),
     (tasks.QUERIES, SearchQueriesQuestion(digest=DIGEST, parts=PARTS, kinds=("literature", "web"))),
     (tasks.RELEVANCE, EvidenceRelevanceQuestion(digest=DIGEST, kind="code", evidence=FINDS)),
-    (tasks.build_refinement_task(REFINING.limit), REFINING),
+    (tasks.build_refinement_task(REFINEMENT_QUESTION.limit), REFINEMENT_QUESTION),
     (tasks.GROUNDING, GROUNDING),
 )

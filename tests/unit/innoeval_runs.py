@@ -13,21 +13,21 @@ from assayer.models import Absent, Dropped, FullText, Paper, PaperId, Section, W
 from assayer.reports.assembly import EvaluationResult
 from assayer.run.run import Run
 from tests.memory_corpus import MemoryCorpus
-from tests.unit.innoeval_world import ANSWERS, IDEA, TwinBoard, TwinCode, TwinWeb, papers
-from tests.unit.twins import Answerer, NoFullTexts, TwinLlm, a_run
+from tests.unit.innoeval_world import ANSWERS, IDEA, TwinBoard, TwinCode, TwinWeb, make_papers
+from tests.unit.twins import Answerer, NoFullTexts, TwinLlm, make_run
 from workers.embedding.hashing_embedder import HashingEmbedder
 
 OPTIONS = InnoEvalOptions(top=3, later=2)
 
 
-def twin_backends(
+def make_twin_backends(
     scripted: Mapping[str, Answerer] | None = None, failing: Mapping[str, AssayerError] | None = None
 ) -> tuple[Backends, TwinLlm]:
     embedder = HashingEmbedder()
     llm = TwinLlm({**ANSWERS, **(scripted or {})}, failing)
     backends = Backends(
         llm=llm,
-        literature=MemoryCorpus(papers(), embedder),
+        literature=MemoryCorpus(make_papers(), embedder),
         full_texts=NoFullTexts(),
         embedder=embedder,
         web=TwinWeb(),
@@ -36,15 +36,15 @@ def twin_backends(
     return backends, llm
 
 
-async def evaluated(
+async def evaluate_idea(
     backends: Backends, options: InnoEvalOptions = OPTIONS, cutoff: dt.date | None = None, run: Run | None = None
 ) -> tuple[EvaluationResult, EvidencePack]:
     board = TwinBoard()
-    evaluation = await evaluate(EvaluationContext.open(IDEA, backends, run or a_run(cutoff), options), board)
+    evaluation = await evaluate(EvaluationContext.open(IDEA, backends, run or make_run(cutoff), options), board)
     return evaluation, board.packs[0]
 
 
-def dropped_counts(evaluation: EvaluationResult) -> dict[tuple[str, str], int]:
+def count_dropped(evaluation: EvaluationResult) -> dict[tuple[str, str], int]:
     dropped: Sequence[Dropped] = evaluation.report.coverage.dropped
     return {(item.item_kind, item.reason): item.count for item in dropped}
 

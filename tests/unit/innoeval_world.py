@@ -50,7 +50,7 @@ IDEA = parse_idea(
 )
 
 
-def papers(number: int = 30) -> list[Paper]:
+def make_papers(number: int = 30) -> list[Paper]:
     return [
         Paper(
             id=PaperId(f"paper {n}"),
@@ -66,7 +66,7 @@ def papers(number: int = 30) -> list[Paper]:
     ]
 
 
-def page(number: int, published: dt.date | None) -> WebResult:
+def make_page(number: int, published: dt.date | None) -> WebResult:
     return WebResult(
         title=f"How we check quotes, part {number}",
         url=f"https://pages.example.org/{number}",
@@ -75,7 +75,7 @@ def page(number: int, published: dt.date | None) -> WebResult:
     )
 
 
-def repository(number: int, created: dt.date | None) -> Repository:
+def make_repository(number: int, created: dt.date | None) -> Repository:
     return Repository(
         name=f"lab/quote-checker-{number}",
         url=f"https://code.example.org/lab/quote-checker-{number}",
@@ -86,8 +86,8 @@ def repository(number: int, created: dt.date | None) -> Repository:
     )
 
 
-PAGES = [page(n, CUTOFF + DAY * (n - 4)) for n in range(8)]
-REPOSITORIES = [repository(n, CUTOFF + DAY * (n - 4)) for n in range(8)]
+PAGES = [make_page(n, CUTOFF + DAY * (n - 4)) for n in range(8)]
+REPOSITORIES = [make_repository(n, CUTOFF + DAY * (n - 4)) for n in range(8)]
 
 
 class TwinWeb:
@@ -103,7 +103,7 @@ class TwinWeb:
 
     async def read(self, urls: Sequence[str]) -> Mapping[str, WebPage | Absent]:
         self.read_urls += urls
-        return {url: self._texts.get(url, _page_at(url)) for url in urls}
+        return {url: self._texts.get(url, _fetch_page(url)) for url in urls}
 
 
 class TwinCode:
@@ -118,7 +118,7 @@ class TwinCode:
 
     async def read(self, repositories: Sequence[str], window: Window) -> Mapping[str, Codebase | Absent]:
         self.states |= dict.fromkeys(repositories, window.before)
-        return {name: codebase(name) for name in repositories}
+        return {name: make_codebase(name) for name in repositories}
 
 
 class TwinDatasets:
@@ -146,7 +146,7 @@ class DownDatasets(TwinDatasets):
         raise SourceUnavailable("The catalogue is down.")
 
 
-def _page_at(url: str) -> WebPage:
+def _fetch_page(url: str) -> WebPage:
     text = (
         "Quotes are checked by hand in every journal that we asked so far.\n\n"
         "We found that one quote in three was wrong, and nobody had noticed."
@@ -154,7 +154,7 @@ def _page_at(url: str) -> WebPage:
     return WebPage(url=url, title="", site="pages.example.org", text=f"{text}\n\nThis is {url.rpartition('/')[2]}.")
 
 
-def codebase(name: str) -> Codebase:
+def make_codebase(name: str) -> Codebase:
     return Codebase(
         name=name,
         commit="a" * 40,
@@ -174,7 +174,7 @@ def codebase(name: str) -> Codebase:
     )
 
 
-def extraction(question: BaseModel) -> Extraction:
+def answer_extraction(question: BaseModel) -> Extraction:
     assert isinstance(question, ExtractionQuestion)
     return Extraction(
         tldr="A checker compares every quoted sentence of a review with its source.",
@@ -186,7 +186,7 @@ def extraction(question: BaseModel) -> Extraction:
     )
 
 
-def refinement(question: BaseModel) -> Refinement:
+def answer_refinement(question: BaseModel) -> Refinement:
     assert isinstance(question, RefinementQuestion)
     return build_refinement_schema(question.limit)(
         queries=[
@@ -196,7 +196,7 @@ def refinement(question: BaseModel) -> Refinement:
     )
 
 
-def grounding(question: BaseModel) -> Groundings:
+def answer_grounding(question: BaseModel) -> Groundings:
     assert isinstance(question, GroundingQuestion)
     return Groundings(
         finds=[
@@ -217,9 +217,9 @@ def grounding(question: BaseModel) -> Groundings:
 
 
 ANSWERS: Mapping[str, Answerer] = {
-    "innoeval.extraction": extraction,
-    "innoeval.refinement": refinement,
-    "innoeval.grounding": grounding,
+    "innoeval.extraction": answer_extraction,
+    "innoeval.refinement": answer_refinement,
+    "innoeval.grounding": answer_grounding,
 }
 
 

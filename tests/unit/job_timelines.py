@@ -12,12 +12,12 @@ START = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC)
 SECOND_1 = START + dt.timedelta(seconds=1)
 
 
-def time_at(seconds: float) -> dt.datetime:
+def compute_time(seconds: float) -> dt.datetime:
     """Return the time that many seconds after `START`."""
     return START + dt.timedelta(seconds=seconds)
 
 
-def job_between(state: JobState, started: float | None, finished: float | None) -> Job:
+def make_job(state: JobState, started: float | None, finished: float | None) -> Job:
     """Return a job that started and finished at these times."""
     return Job(
         id=JobId("ev_1"),
@@ -33,25 +33,25 @@ def job_between(state: JobState, started: float | None, finished: float | None) 
         problem=None,
         cost_usd=None,
         created_at=START,
-        started_at=None if started is None else time_at(started),
-        finished_at=None if finished is None else time_at(finished),
+        started_at=None if started is None else compute_time(started),
+        finished_at=None if finished is None else compute_time(finished),
     )
 
 
-def job_events(*events: tuple[float, EventKind, dict[str, Any]]) -> list[JobEvent]:
+def make_job_events(*events: tuple[float, EventKind, dict[str, Any]]) -> list[JobEvent]:
     """Return events from times, kinds and data."""
     return [
-        JobEvent(job=JobId("ev_1"), number=number, kind=kind, data=data, at=time_at(seconds))
+        JobEvent(job=JobId("ev_1"), number=number, kind=kind, data=data, at=compute_time(seconds))
         for number, (seconds, kind, data) in enumerate(events, 1)
     ]
 
 
-def stage_progress(name: str, done: int, total: int, began: dt.datetime = SECOND_1) -> dict[str, Any]:
+def make_stage_progress(name: str, done: int, total: int, began: dt.datetime = SECOND_1) -> dict[str, Any]:
     """Return the data of a progress event of a stage."""
     return {"stages": [{"stage": name, "done": done, "total": total, "began": began.isoformat()}]}
 
 
-def ledger_row(at: float, latency: float, **changes: Any) -> LedgerRow:
+def make_ledger_row(ended_at_second: float, latency: float, **changes: Any) -> LedgerRow:
     """Return the row of an LLM request that ended at a time and took `latency` seconds."""
     record = CallRecord(
         task="read",
@@ -65,4 +65,4 @@ def ledger_row(at: float, latency: float, **changes: Any) -> LedgerRow:
         cached=changes.pop("cached", False),
     )
     outcome = changes.pop("outcome", "answered")
-    return LedgerRow(run_id="r", key="k", record=record, outcome=outcome, at=time_at(at), **changes)
+    return LedgerRow(run_id="r", key="k", record=record, outcome=outcome, at=compute_time(ended_at_second), **changes)

@@ -20,14 +20,14 @@ Judge = Callable[[int, int], str]
 """Function that returns which of two ideas is better, given their worth: A, B or tie."""
 
 
-def ideas_of_worth(count: int) -> list[Idea]:
+def make_ideas_of_worth(count: int) -> list[Idea]:
     return [
         Idea(id=IdeaId(f"i{n}"), title=f"Idea {n}", text=f"Idea of worth {n}.", sections=(), source=f"ideas.jsonl:{n}")
         for n in range(count)
     ]
 
 
-def _worth(text: str) -> int:
+def _parse_worth(text: str) -> int:
     return int(text.removeprefix("Idea of worth ").partition(".")[0])
 
 
@@ -41,16 +41,16 @@ class JudgeLlm:
     ) -> None:
         self._judge, self._fails, self._after, self._reason = judge, fails, calls_before, reason
         self.calls = 0
-        self.asked: list[PairQuestion] = []
+        self.questions: list[PairQuestion] = []
 
     async def run(self, task: Task[In, Out], data: In, run: Run) -> Answered[Out]:
         if not isinstance(data, PairQuestion):
             raise MalformedAnswer("This judge only compares.")
         self.calls += 1
-        self.asked.append(data)
+        self.questions.append(data)
         if self._fails is not None and self.calls > self._after:
             raise self._fails
-        better_letter = self._judge(_worth(data.first), _worth(data.second))
+        better_letter = self._judge(_parse_worth(data.first), _parse_worth(data.second))
         entries = [
             {
                 "label": f"D{number}",
@@ -66,9 +66,9 @@ class JudgeLlm:
         return Answered(answer, call_record(task, "judge"))
 
 
-def right(first: int, second: int) -> str:
+def judge_correctly(first: int, second: int) -> str:
     return "A" if first > second else "B"
 
 
-def ranking_run() -> Run:
+def make_ranking_run() -> Run:
     return Run(id=EvaluationId("rk_test"), cutoff=None, clock=FixedClock(), progress=Watcher(), budget=Budget())

@@ -90,4 +90,4 @@ LABELLED = (
     "Let G = (V, E) be a graph, i.e. a set of nodes and edges. ¦It is finite.",
     "According to Prof. Dr. Kroll the method scales. ¦We doubt this.",
 )
-MISSED = "We use vitamin C. ¦Vitamin D was not given."
+MISSED_BOUNDARY = "We use vitamin C. ¦Vitamin D was not given."

@@ -28,7 +28,7 @@ _SERVICE_METRICS: ServiceMetrics = {
 
 
 @cache
-def metric_labels() -> Mapping[str, set[str]]:
+def collect_metric_labels() -> Mapping[str, set[str]]:
     """Return the labels of every metric by its name in PromQL; metrics are registered when their module is imported."""
     labels_by_name = {
         sample.name: set(sample.labels)

@@ -19,7 +19,7 @@ IDENTIFYING = ("Hopper", "Grace", "Yale", "ORCID-77")
 """Words of `named_report` that identify the author."""
 
 
-def named_report(title: str) -> Report:
+def make_named_report(title: str) -> Report:
     """Return the report of a blind proposal with everything that a report can say of its author."""
     plain_report = report("run_1")
     masked_texts = (

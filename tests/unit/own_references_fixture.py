@@ -13,7 +13,7 @@ from assayer.own_references.check import check_own_references
 from assayer.own_references.options import OwnReferenceOptions
 from tests.in_memory import InMemorySource
 from tests.memory_corpus import MemoryCorpus
-from tests.unit.twins import a_run
+from tests.unit.twins import make_run
 from workers.embedding.hashing_embedder import HashingEmbedder
 from workers.literature.reference_sources import reference_sources
 from workers.literature.settings import LiteratureSettings
@@ -21,7 +21,7 @@ from workers.literature.settings import LiteratureSettings
 SETTINGS = LiteratureSettings()
 
 
-LIST = """[1] Ann Lee and Bo Chen. Replay buffers for continual text classification. In Text Methods, 2019.
+REFERENCE_LIST = """[1] Ann Lee and Bo Chen. Replay buffers for continual text classification. In Text Methods, 2019.
 [2] Cy Diaz. Forgetting curves of small language models. Journal of Forgetting, 2021.
 [3] Eve Fox et al. Which examples does a model forget first? In Text Methods, 2022."""
 
@@ -35,7 +35,7 @@ will test whether forgetting can be foreseen from the loss, as nobody has done f
 
 ## References
 
-{LIST}
+{REFERENCE_LIST}
 
 ## Budget
 
@@ -57,23 +57,23 @@ DIAZ = record("diaz", "Forgetting curves of small language models", "Cy Diaz", 2
 FOX = record("fox", "Which Examples Does a Model Forget First?", "Eve Fox", 2022)
 
 
-def idea(text: str = IDEA) -> Idea:
+def make_idea(text: str = IDEA) -> Idea:
     return parse_idea(text, "idea.md")
 
 
-async def checked(
+async def check_references(
     text: str | Idea = IDEA,
-    local: Sequence[Paper] = (),
+    local_papers: Sequence[Paper] = (),
     sources: Sequence[InMemorySource] = (),
     cutoff: dt.date | None = None,
     settings: LiteratureSettings = SETTINGS,
     llm: Llm | None = None,
     **options: object,
 ) -> OwnReferences:
-    run, corpus = a_run(cutoff), MemoryCorpus(local, HashingEmbedder())
+    run, corpus = make_run(cutoff), MemoryCorpus(local_papers, HashingEmbedder())
     makers = {source.name: (lambda run, source=source: source) for source in sources}
     references = await check_own_references(
-        text if isinstance(text, Idea) else idea(text),
+        text if isinstance(text, Idea) else make_idea(text),
         reference_sources(corpus, makers, settings, run),
         llm or NoLlm(),
         run,
@@ -83,11 +83,11 @@ async def checked(
     return references
 
 
-def outcomes(references: OwnReferences) -> list[str]:
+def list_outcomes(references: OwnReferences) -> list[str]:
     return [entry.outcome if isinstance(entry.outcome, str) else "absent" for entry in references.entries]
 
 
-def partly(question: BaseModel) -> BaseModel:
+def answer_partly_supported(question: BaseModel) -> BaseModel:
     assert isinstance(question, SupportQuestion)
     verdicts = [
         SupportVerdict(label=item.label, carried=item.passage, missing="Says nothing of accuracy.", outcome="partly")

@@ -20,7 +20,7 @@ class TookTooLong(BaseException):
 
 
 @pytest.fixture(autouse=True)
-def limited() -> Iterator[None]:
+def limited_processor_time() -> Iterator[None]:
     def stop(number: int, frame: FrameType | None) -> None:
         raise TookTooLong
 
@@ -33,5 +33,5 @@ def limited() -> Iterator[None]:
     signal.signal(signal.SIGVTALRM, previous_handler)
 
 
-def filled(unit: str, start: str = "", end: str = "", characters: int = CHARACTERS) -> str:
+def fill_text(unit: str, start: str = "", end: str = "", characters: int = CHARACTERS) -> str:
     return start + unit * (characters // len(unit)) + end

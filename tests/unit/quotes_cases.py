@@ -1,8 +1,10 @@
 """Quotes with sources that must or must not contain them, for testing two independent checkers."""
 
-_TRIAL = "the drug did not reduce mortality in the treated group by 12.4 % after one year of follow-up in all centres"
+_TRIAL_RESULT = (
+    "the drug did not reduce mortality in the treated group by 12.4 % after one year of follow-up in all centres"
+)
 
-NOT_FOUND = [
+NOT_FOUND_QUOTES = [
     ("able to generalise well to new tasks", "Models are unable to generalise well to new tasks."),
     ("significant improvement", "an insignificant improvement"),
     ("significant improvement", "a non-significant improvement"),
@@ -14,11 +16,11 @@ NOT_FOUND = [
     ("a change of 3.2 points in accuracy", "a change of -3.2 points in accuracy"),
     ("a change of 3.2 points in accuracy", "a change of 32 points in accuracy"),
     ("the mean was 5.1 ± 0.2 seconds", "the mean was 5.1 − 0.2 seconds"),
-    (_TRIAL.replace("not ", "").replace("12.4", "42.4"), _TRIAL),
-    (_TRIAL.replace("not ", ""), _TRIAL),
-    (_TRIAL.replace("12.4", "42.4"), _TRIAL),
-    (_TRIAL.replace("mortality", "morbidity"), _TRIAL),
-    (_TRIAL.replace(" %", ""), _TRIAL),
+    (_TRIAL_RESULT.replace("not ", "").replace("12.4", "42.4"), _TRIAL_RESULT),
+    (_TRIAL_RESULT.replace("not ", ""), _TRIAL_RESULT),
+    (_TRIAL_RESULT.replace("12.4", "42.4"), _TRIAL_RESULT),
+    (_TRIAL_RESULT.replace("mortality", "morbidity"), _TRIAL_RESULT),
+    (_TRIAL_RESULT.replace(" %", ""), _TRIAL_RESULT),
     ("5 % of all the patients", "12.5 % of all the patients"),
     ("mortality fell by 12.4", "mortality fell by 12.4 % in a year"),
     ("15 times faster than the rest", "2-15 times faster than the rest"),
@@ -45,7 +47,7 @@ NOT_FOUND = [
     ("améliore la survie que dans un groupe", "Il n’améliore la survie que dans un groupe."),
 ]
 
-STANDING = [
+FOUND_QUOTES = [
     ("the objective is inherently non robust", "The objective is inherently non-robust."),
     ("a not so good objective", "it is a not-so-good objective"),
     ("“Fine‑tuning helps in ﬁve tasks,”", "we saw that fine-tuning helps in five tasks."),

@@ -5,11 +5,11 @@ import numpy as np
 from assayer.ranking.verdicts import Floats, Ints, PairwiseVerdicts
 
 
-def no_verdicts(ideas: int) -> PairwiseVerdicts:
+def make_empty_verdicts(ideas: int) -> PairwiseVerdicts:
     return PairwiseVerdicts(ideas, np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
 
 
-def with_verdicts(verdicts: PairwiseVerdicts, first: Ints, second: Ints, won: Floats) -> PairwiseVerdicts:
+def append_verdicts(verdicts: PairwiseVerdicts, first: Ints, second: Ints, won: Floats) -> PairwiseVerdicts:
     """Return the verdicts with further ones appended."""
     return PairwiseVerdicts(
         verdicts.ideas,

@@ -6,8 +6,8 @@ from html.parser import HTMLParser
 _VOID = {"meta", "br", "hr", "img", "link", "input"}
 
 
-def words(text: str) -> str:
-    """Text with its white space evened out."""
+def collapse_spaces(text: str) -> str:
+    """Replace every run of white space by one space."""
     return " ".join(text.split())
 
 
@@ -31,7 +31,7 @@ class Document(HTMLParser):
 
     @property
     def text(self) -> str:
-        return words("".join(self._text))
+        return collapse_spaces("".join(self._text))
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         attributes = {name: value or "" for name, value in attrs}

@@ -39,7 +39,7 @@ from assayer.models import (
     Summary,
     TextFlag,
 )
-from tests.unit.reports_papers import PAPERS, quote, reference
+from tests.unit.reports_papers import PAPERS, make_reference, quote_abstract
 
 Kind = Literal["support", "contradiction", "strength", "weakness", "suggestion"]
 
@@ -57,14 +57,14 @@ Eight text domains in a fixed order, a 125-million-parameter model, uniform repl
 as baselines. We report average accuracy and forgetting."""
 
 _QUOTES = {
-    "P1": quote("P1", "A buffer of one percent"),
-    "P2": quote("P2", "Examples near the decision boundary"),
-    "P3": quote("P3", "On five text streams", 12),
-    "P4": quote("P4", "it is 6.2 points behind", 15),
-    "P5": quote("P5", "Adapters of rank eight", 15),
-    "P6": quote("P6", "on text the advantage", 7),
-    "P7": quote("P7", "over 24 random orders", 13),
-    "P8": quote("P8", "Throughput falls by a third", 18),
+    "P1": quote_abstract("P1", "A buffer of one percent"),
+    "P2": quote_abstract("P2", "Examples near the decision boundary"),
+    "P3": quote_abstract("P3", "On five text streams", 12),
+    "P4": quote_abstract("P4", "it is 6.2 points behind", 15),
+    "P5": quote_abstract("P5", "Adapters of rank eight", 15),
+    "P6": quote_abstract("P6", "on text the advantage", 7),
+    "P7": quote_abstract("P7", "over 24 random orders", 13),
+    "P8": quote_abstract("P8", "Throughput falls by a third", 18),
 }
 _INVENTED = "ranking at every step doubles the accuracy of rehearsal on every stream"
 
@@ -74,7 +74,7 @@ def cite(label: str, state: Literal["verified", "not_found", "none"] = "verified
     return Citation(label=Label(label), quote=words, quote_state=state)
 
 
-def say(kind: Kind, text: str, *citations: Citation, downgraded: bool = False) -> Point:
+def make_point(kind: Kind, text: str, *citations: Citation, downgraded: bool = False) -> Point:
     return Point(kind=kind, text=text, citations=citations, downgraded=downgraded)
 
 
@@ -82,32 +82,32 @@ def read(label: str, stance: Literal[-1, 0, 1] | None, text: str, quoted: Citati
     return Reading(label=Label(label), stance=stance, text=text, quote=quoted)
 
 
-def _soundness() -> Part:
-    support = say(
+def _make_soundness() -> Part:
+    support = make_point(
         "support",
         "Forgetting can be foreseen from the loss one round earlier [P2], and rehearsing what has a high loss "
         "halves it at equal compute [P3].",
         *map(cite, ("P2", "P3")),
     )
-    order = say(
+    order = make_point(
         "contradiction",
         "One fixed order of domains cannot carry a ranking of methods: over 24 orders it changed in 17 [P7].",
         cite("P7"),
     )
-    throughput = say(
+    throughput = make_point(
         "contradiction",
         "An index on disk that is asked at every step costs a third of the throughput [P8], which the plan does "
         "not budget for.",
         cite("P8"),
     )
-    orders = say(
+    orders = make_point(
         "suggestion",
         "Run at least ten random orders with paired tests [P7], and ask the index every 200 steps instead of at "
         "every one [P3].",
         cite("P7"),
         cite("P3", "not_found"),
     )
-    doubtful_point = say(
+    doubtful_point = make_point(
         "support",
         "Asking at every step is said to double accuracy [P3].",
         cite("P3", "not_found"),
@@ -183,7 +183,7 @@ _DIMENSIONS = (
 )
 
 
-def _dimension(place: int) -> Assessment:
+def _make_dimension(place: int) -> Assessment:
     name, statement = _DIMENSIONS[place]
     closest = ("P3", "P4", "P2")[place]
     verb = ("The same ranking exists", "Retrieval replaces rehearsal altogether", "Forgetting was tracked before")
@@ -192,9 +192,11 @@ def _dimension(place: int) -> Assessment:
         statement=statement,
         score=Score(value=(4.0, 6.5, 7.0)[place], basis="stances of six papers, the closest weighted most"),
         points=(
-            say("strength", "No paper read here joins prediction and retrieval [P2, P8].", cite("P2"), cite("P8")),
-            say("weakness", f"{verb[place]} [{closest}].", cite(closest)),
-            say("suggestion", f"State what is gained over [{closest}] at equal compute.", cite(closest, "none")),
+            make_point(
+                "strength", "No paper read here joins prediction and retrieval [P2, P8].", cite("P2"), cite("P8")
+            ),
+            make_point("weakness", f"{verb[place]} [{closest}].", cite(closest)),
+            make_point("suggestion", f"State what is gained over [{closest}] at equal compute.", cite(closest, "none")),
         ),
         readings=tuple(
             Reading.model_validate(
@@ -205,17 +207,17 @@ def _dimension(place: int) -> Assessment:
     )
 
 
-def _contribution() -> Part:
+def _make_contribution() -> Part:
     return Part(
         name="contribution",
         title="Contribution",
         score=Absent(reason="the budget was spent before the dimensions could be weighed against each other"),
         summary=Absent(reason="the budget was spent before this part was summarised"),
-        assessments=tuple(_dimension(place) for place in range(3)),
+        assessments=tuple(_make_dimension(place) for place in range(3)),
     )
 
 
-def _notices() -> tuple[Notice, ...]:
+def _make_notices() -> tuple[Notice, ...]:
     return (
         Notice(kind="weak_signal", text="Left out by the settings: comparison. Points are extracts, not weighed."),
         Notice(kind="budget", text="The budget of $0.50 was spent; the summary of one part was not written."),
@@ -226,7 +228,7 @@ def _notices() -> tuple[Notice, ...]:
     )
 
 
-def _coverage() -> Coverage:
+def _make_coverage() -> Coverage:
     return Coverage(
         corpus_fit=CorpusFit(
             level="partial",
@@ -260,7 +262,7 @@ def _coverage() -> Coverage:
     )
 
 
-def _provenance() -> Provenance:
+def _make_provenance() -> Provenance:
     return Provenance(
         assayer_version="0.1.0",
         models=(),
@@ -277,9 +279,9 @@ def _provenance() -> Provenance:
     )
 
 
-def _own_references() -> OwnReferences:
+def _make_own_references() -> OwnReferences:
     """Return own references with one entry of each outcome."""
-    papers = [reference(label) for label in list(PAPERS)[:3]]
+    papers = [make_reference(label) for label in list(PAPERS)[:3]]
     records = [
         ReferenceRecord.model_validate(paper.model_dump(include=set(ReferenceRecord.model_fields))) for paper in papers
     ]
@@ -354,9 +356,9 @@ def _plan_review() -> PlanReview:
     )
 
 
-def full_report() -> Report:
+def make_full_report() -> Report:
     """Return a report that uses every field: absent scores, marked quotes, all notices, a gap in the evidence."""
-    soundness = _soundness()
+    soundness = _make_soundness()
     assert not isinstance(soundness.summary, Absent)
     return Report(
         evaluation_id=EvaluationId("ev-7c1e"),
@@ -380,14 +382,14 @@ def full_report() -> Report:
             ),
         ),
         cutoff=dt.date(2024, 4, 30),
-        notices=_notices(),
+        notices=_make_notices(),
         summary=soundness.summary,
-        parts=(soundness, _contribution()),
-        references=tuple(reference(label) for label in PAPERS),
-        own_references=_own_references(),
+        parts=(soundness, _make_contribution()),
+        references=tuple(make_reference(label) for label in PAPERS),
+        own_references=_make_own_references(),
         plan_review=_plan_review(),
-        coverage=_coverage(),
-        provenance=_provenance(),
+        coverage=_make_coverage(),
+        provenance=_make_provenance(),
         usage=RunUsage(
             started_at=dt.datetime(2024, 5, 2, 9, 41, tzinfo=dt.UTC),
             wall_seconds=94.2,

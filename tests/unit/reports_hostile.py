@@ -3,7 +3,7 @@
 from typing import Any
 
 from assayer.models import Report
-from tests.unit.reports_fixture import full_report
+from tests.unit.reports_fixture import make_full_report
 
 ATTACK = (
     "# Heading\n## Another\n- item\n1. one\n> cited\n===\n---\n"
@@ -26,7 +26,7 @@ ADDRESSES = (
 )
 """One for each reference; only the last is a plain web address."""
 
-_OUTSIDE = {
+_EXTERNAL_FIELDS = {
     "title", "text", "statement", "basis", "reason", "criterion", "excerpt", "venue", "quote", "item_kind",
     "task", "module", "id", "evaluation_id", "source", "corpus_version", "embedding_model", "assayer_version",
     "passage", "change", "purpose", "verdict", "headline", "fix", "conclusion", "difference",
@@ -34,28 +34,28 @@ _OUTSIDE = {
 _LISTS = {"authors", "differences", "models"}
 
 
-def attacked(value: Any) -> Any:
+def add_attacks(value: Any) -> Any:
     """Return the dump of a model with the attack in front of every text from outside."""
     if isinstance(value, list | tuple):
-        return [attacked(item) for item in value]
+        return [add_attacks(item) for item in value]
     if not isinstance(value, dict):
         return value
     result: dict[str, Any] = {}
     for key, item in value.items():
-        if key in _OUTSIDE and isinstance(item, str):
+        if key in _EXTERNAL_FIELDS and isinstance(item, str):
             result[key] = ATTACK + item
         elif key in _LISTS:
             result[key] = [ATTACK + name for name in item]
         else:
-            result[key] = attacked(item)
+            result[key] = add_attacks(item)
     if isinstance(value.get("name"), str) and "statement" in value:
         result["name"] = ATTACK + value["name"]
     return result
 
 
-def hostile_report() -> Report:
+def make_hostile_report() -> Report:
     """Return a report without a cutoff, with undated papers, attacks in names of models, and invalid addresses."""
-    dump = attacked(full_report().model_dump())
+    dump = add_attacks(make_full_report().model_dump())
     dump["cutoff"] = None
     dump["provenance"]["models"] = [ATTACK + "model"]
     for reference, url in zip(dump["references"], ADDRESSES, strict=True):

@@ -90,7 +90,7 @@ def record(label: str) -> dict[str, object]:
     }
 
 
-def reference(label: str) -> Reference:
+def make_reference(label: str) -> Reference:
     title, authors, date, venue, _ = PAPERS[label]
     return Reference(
         label=Label(label),
@@ -104,7 +104,7 @@ def reference(label: str) -> Reference:
     )
 
 
-def quote(label: str, start: str, words: int = 18) -> str:
-    """Words of the paper's abstract, from the first occurrence of `start` on."""
+def quote_abstract(label: str, start: str, words: int = 18) -> str:
+    """Return words of the paper's abstract, from the first occurrence of `start` on."""
     abstract = PAPERS[label][4]
     return " ".join(abstract[abstract.index(start) :].split()[:words])

@@ -11,18 +11,33 @@ from assayer.models import (
     PlanQuote,
     Report,
 )
-from tests.unit.reports_fixture import cite, full_report
-from tests.unit.reports_hostile import attacked
+from tests.unit.reports_fixture import cite, make_full_report
+from tests.unit.reports_hostile import add_attacks
 
 _PLAN = PlanQuote(quote="We report average accuracy and forgetting.", state="verified")
 _NO_PLAN = PlanQuote(quote="", state="not_found")
 
 
-def _review() -> PanelReview:
+def _make_review() -> PanelReview:
     evidence = (
-        PanelEvidence(label=cite("P3").label, relation="supports", conclusion="halves forgetting", quote=cite("P3")),
-        PanelEvidence(label=cite("P7").label, relation="weakens", conclusion="finds other orders", quote=cite("P7")),
-        PanelEvidence(label=cite("P3").label, relation="already_has", conclusion="ranks by loss", quote=cite("P3")),
+        PanelEvidence(
+            label=cite("P3").label,
+            relation="supports",
+            conclusion="halves forgetting",
+            quote=cite("P3"),
+        ),
+        PanelEvidence(
+            label=cite("P7").label,
+            relation="weakens",
+            conclusion="finds other orders",
+            quote=cite("P7"),
+        ),
+        PanelEvidence(
+            label=cite("P3").label,
+            relation="already_has",
+            conclusion="ranks by loss",
+            quote=cite("P3"),
+        ),
     )
     strength = PanelFinding(
         kind="strength",
@@ -88,11 +103,11 @@ def _review() -> PanelReview:
     )
 
 
-def review_report() -> Report:
+def make_review_report() -> Report:
     """Return the full report as a panel would have made it."""
-    return full_report().model_copy(update={"method": "review", "panel_review": _review()})
+    return make_full_report().model_copy(update={"method": "review", "panel_review": _make_review()})
 
 
-def hostile_review_report() -> Report:
+def make_hostile_review_report() -> Report:
     """Return the same with an attack in front of every text from outside."""
-    return Report.model_validate(attacked(review_report().model_dump()))
+    return Report.model_validate(add_attacks(make_review_report().model_dump()))

@@ -32,33 +32,33 @@ from assayer.methods.review.schemas import (
 )
 from assayer.models import EvidenceRelation, Report
 from assayer.models.panel_review import PanelReview
-from tests.unit.review_runs import reviewed, supported
-from tests.unit.scholareval_runs import twin_backends
+from tests.unit.review_runs import review_idea, script_support
+from tests.unit.scholareval_runs import make_twin_backends
 from tests.unit.twins import Answerer
 
 DONE = "We train a small reader for a small reader that checks every quoted sentence against the abstract"
 PLAN = "We compare it with three baselines on 2,000 annotated claims"
 
 
-def point(claim: str, quote: str = PLAN, **changes: Any) -> RefereePoint:
+def make_referee_point(claim: str, quote: str = PLAN, **changes: Any) -> RefereePoint:
     values: dict[str, Any] = {"kind": "weakness", "why": "Nothing follows.", "fix": "Name them.", "severity": "major"}
     return RefereePoint(quote=quote, claim=claim, query="checking quotes", **{**values, **changes})
 
 
-def referee(question: BaseModel) -> RefereeAnswer:
+def answer_referee(question: BaseModel) -> RefereeAnswer:
     assert isinstance(question, RefereeQuestion)
     return RefereeAnswer(
         overview="It measures plasticity.",
         points=[
-            point("Unclear to the referee.", "words that are nowhere"),
-            point("The three baselines are not named."),
+            make_referee_point("Unclear to the referee.", "words that are nowhere"),
+            make_referee_point("The three baselines are not named."),
         ],
         novelty=[NoveltyClaim(claim="A small reader that checks quotes.", query="small reader for quotes")],
         prior_work=[],
     )
 
 
-def walkthrough(*texts: str) -> Answerer:
+def script_walkthrough(*texts: str) -> Answerer:
     points = [
         WalkthroughPoint(quote=PLAN, kind="weakness", text=text, query=None)
         for text in texts or ("The three baselines are not named here.", "Annotated claims have unknown agreement.")
@@ -66,12 +66,12 @@ def walkthrough(*texts: str) -> Answerer:
     return lambda _: WalkthroughAnswer(points=points)
 
 
-def look(question: BaseModel) -> LookAnswer:
+def answer_look(question: BaseModel) -> LookAnswer:
     assert isinstance(question, LookQuestion)
     return LookAnswer(labels=[question.shown[0].label, question.shown[0].label])
 
 
-def reading(
+def script_reading(
     relation: EvidenceRelation,
     quote: str | None = None,
     point: str = "Q1",
@@ -95,7 +95,7 @@ def reading(
     return answer
 
 
-def finding(labels: Sequence[str], text: str, *cites: str) -> EditedFinding:
+def make_finding(labels: Sequence[str], text: str, *cites: str) -> EditedFinding:
     return EditedFinding(
         labels=list(labels),
         axis="soundness",
@@ -115,15 +115,15 @@ def score(value: int | None, *cites: str) -> EditedScore:
     )
 
 
-def edited(**changes: Any) -> Answerer:
+def script_editor(**changes: Any) -> Answerer:
     def answer(question: BaseModel) -> EditedReview:
         assert isinstance(question, EditorQuestion)
         cites = [question.passages[0].label] if question.passages else []
         values: dict[str, Any] = {
-            "strengths": [finding(["Q1"], "Checking citations matters to every reviewer.", *cites)],
+            "strengths": [make_finding(["Q1"], "Checking citations matters to every reviewer.", *cites)],
             "major": [
-                finding(["Q3"], "Baselines are not named, so the gain cannot be placed [E1].", *cites),
-                finding(["Q2"], "Baselines are not named, so the gain cannot be placed."),
+                make_finding(["Q3"], "Baselines are not named, so the gain cannot be placed [E1].", *cites),
+                make_finding(["Q2"], "Baselines are not named, so the gain cannot be placed."),
             ],
             "newness": EditedParagraph(
                 labels=[], text="Reading citations is known; quoting them is new.", cites=cites, named=[]
@@ -166,26 +166,26 @@ def plan_scores(soundness: int | None, contribution: int | None) -> Answerer:
     return answer
 
 
-async def panel_review(**scripted: Answerer) -> PanelReview:
-    review = (await panel_report(**scripted)).panel_review
+async def run_panel_review(**scripted: Answerer) -> PanelReview:
+    review = (await run_panel_report(**scripted)).panel_review
     assert review is not None
     return review
 
 
-def panel_answers(**scripted: Answerer) -> dict[str, Answerer]:
+def script_panel(**scripted: Answerer) -> dict[str, Answerer]:
     """Return the answers of a whole panel, some of them scripted otherwise, by the names of the tasks."""
     answers: dict[str, Answerer] = {
-        "review.referee": referee,
-        "review.walkthrough": walkthrough(),
-        "review.look": look,
-        "review.reading": reading("already_has"),
+        "review.referee": answer_referee,
+        "review.walkthrough": script_walkthrough(),
+        "review.look": answer_look,
+        "review.reading": script_reading("already_has"),
         "review.scores": plan_scores(42, 60),
-        "review.editor": edited(),
-        "support.claims": supported("supports"),
+        "review.editor": script_editor(),
+        "support.claims": script_support("supports"),
     }
     return {**answers, **{f"review.{name}": item for name, item in scripted.items()}}
 
 
-async def panel_report(**scripted: Answerer) -> Report:
-    backends, _ = twin_backends(scripted=panel_answers(**scripted))
-    return await reviewed(backends)
+async def run_panel_report(**scripted: Answerer) -> Report:
+    backends, _ = make_twin_backends(scripted=script_panel(**scripted))
+    return await review_idea(backends)

@@ -27,7 +27,7 @@ from assayer.methods.scholareval.schemas import TitleShown
 from tests.unit.scholareval_questions import EVIDENCE, IDEA
 
 NOVELTY = (SearchedPoint(label="Q1", text="A small reader that checks quotes against abstracts.", is_novelty=True),)
-SEARCHED = (*NOVELTY, SearchedPoint(label="Q2", text="The three baselines are not named."))
+SEARCHED_POINTS = (*NOVELTY, SearchedPoint(label="Q2", text="The three baselines are not named."))
 POINT = PanelPoint(
     label="Q2",
     referee="whole",
@@ -51,7 +51,7 @@ SCORES = PlanScores(
     soundness=PlanScore(thoughts="Clear.", limited_by="The baselines are weak.", beats=9, score=52),
     contribution=PlanContribution(thoughts="Useful.", limited_by="Parts are known.", beats=8, score=61),
 )
-NAMED = RecalledWork(
+RECALLED_WORK = RecalledWork(
     label="N1",
     title="Readers that check quotes",
     author="Lee",
@@ -61,15 +61,15 @@ NAMED = RecalledWork(
     record=None,
     looked_up=True,
 )
-READING = PassageQuestion(opening="A plan to measure plasticity.", points=SEARCHED, evidence=EVIDENCE)
-EDITING = EditorQuestion(
+READING = PassageQuestion(opening="A plan to measure plasticity.", points=SEARCHED_POINTS, evidence=EVIDENCE)
+EDITOR_QUESTION = EditorQuestion(
     overview="It measures plasticity.",
     idea=IDEA,
     words=1_000,
     points=(POINT,),
     novelty=NOVELTY,
     passages=(PASSAGE,),
-    named=(NAMED,),
+    named=(RECALLED_WORK,),
     scores=SCORES,
     fit="partial",
     day=dt.date(2024, 9, 24),
@@ -84,7 +84,7 @@ QUESTIONS: tuple[tuple[Task[Any, Any], BaseModel], ...] = (
         tasks.LOOK,
         LookQuestion(
             opening="A plan to measure plasticity.",
-            points=SEARCHED,
+            points=SEARCHED_POINTS,
             shown=(
                 TitleShown(label="P1", title="Checking claims", year=2021),
                 TitleShown(label="P2", title="Bees", year=None),
@@ -94,10 +94,12 @@ QUESTIONS: tuple[tuple[Task[Any, Any], BaseModel], ...] = (
     ),
     (tasks.READING, READING),
     (tasks.READING_BRIEF, READING),
-    (tasks.EDITOR, EDITING),
-    (tasks.EDITOR_BRIEF, EDITING.model_copy(update={"words": 300})),
+    (tasks.EDITOR, EDITOR_QUESTION),
+    (tasks.EDITOR_BRIEF, EDITOR_QUESTION.model_copy(update={"words": 300})),
     (
         tasks.EDITOR_BY_CRITERIA,
-        EDITING.model_copy(update={"criteria": (ShownCriterion(label="C1", text="Impact: Who would use it?"),)}),
+        EDITOR_QUESTION.model_copy(
+            update={"criteria": (ShownCriterion(label="C1", text="Impact: Who would use it?"),)}
+        ),
     ),
 )

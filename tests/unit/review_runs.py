@@ -11,18 +11,18 @@ from assayer.methods.review.pipeline import evaluate
 from assayer.models import Report
 from assayer.run.run import Run
 from tests.unit.scholareval_questions import IDEA
-from tests.unit.twins import Answerer, a_run
+from tests.unit.twins import Answerer, make_run
 
 OPTIONS = ReviewOptions()
 
 
-async def reviewed(backends: Backends, run: Run | None = None, options: ReviewOptions = OPTIONS) -> Report:
+async def review_idea(backends: Backends, run: Run | None = None, options: ReviewOptions = OPTIONS) -> Report:
     """Review the idea of the tests."""
     idea = parse_idea(IDEA, source="idea.md")
-    return (await evaluate(EvaluationContext.open(idea, backends, run or a_run(), options))).report
+    return (await evaluate(EvaluationContext.open(idea, backends, run or make_run(), options))).report
 
 
-def supported(outcome: str) -> Answerer:
+def script_support(outcome: str) -> Answerer:
     def answer(question: BaseModel) -> SupportAnswer:
         assert isinstance(question, SupportQuestion)
         return SupportAnswer(

@@ -15,13 +15,13 @@ from assayer.ports import Embedder
 from assayer.run.run import Run
 from tests.memory_corpus import MemoryCorpus
 from tests.unit.scholareval_questions import IDEA
-from tests.unit.twins import Answerer, NoFullTexts, TwinLlm, a_run
+from tests.unit.twins import Answerer, NoFullTexts, TwinLlm, make_run
 from workers.embedding.hashing_embedder import HashingEmbedder
 
 OPTIONS = ScholarEvalOptions()
 
 
-POOR = CorpusFit(level="poor", value=0.01, criterion="given by the test")
+POOR_FIT = CorpusFit(level="poor", value=0.01, criterion="given by the test")
 
 
 TOPICS = (
@@ -34,7 +34,7 @@ TOPICS = (
 )
 
 
-def corpus_papers() -> list[Paper]:
+def make_corpus_papers() -> list[Paper]:
     return [
         Paper(
             id=PaperId(f"paper {number}"),
@@ -50,33 +50,33 @@ def corpus_papers() -> list[Paper]:
     ]
 
 
-def twin_backends(
+def make_twin_backends(
     fit: CorpusFit | None = None,
     scripted: Mapping[str, Answerer] | None = None,
     failing: Mapping[str, AssayerError] | None = None,
 ) -> tuple[Backends, TwinLlm]:
     embedder: Embedder = HashingEmbedder()
     llm = TwinLlm(scripted, failing)
-    corpus = MemoryCorpus(corpus_papers(), embedder, fit=fit)
+    corpus = MemoryCorpus(make_corpus_papers(), embedder, fit=fit)
     return Backends(llm=llm, literature=corpus, full_texts=NoFullTexts(), embedder=embedder), llm
 
 
-def context_of(
+def open_context(
     backends: Backends, run: Run | None = None, options: ScholarEvalOptions = OPTIONS
 ) -> EvaluationContext[ScholarEvalOptions]:
-    return EvaluationContext.open(parse_idea(IDEA, source="idea.md"), backends, run or a_run(), options)
+    return EvaluationContext.open(parse_idea(IDEA, source="idea.md"), backends, run or make_run(), options)
 
 
-async def evaluated(backends: Backends, run: Run | None = None) -> Report:
+async def evaluate_idea(backends: Backends, run: Run | None = None) -> Report:
     idea = parse_idea(IDEA, source="idea.md")
-    return (await evaluate(EvaluationContext.open(idea, backends, run or a_run(), OPTIONS))).report
+    return (await evaluate(EvaluationContext.open(idea, backends, run or make_run(), OPTIONS))).report
 
 
-class ToppedUp(MemoryCorpus):
-    """A poor corpus whose searches, and not its snippets, are answered from beyond it."""
+class CorpusWithRemoteHits(MemoryCorpus):
+    """Poor corpus whose search hits, but not snippets, count as found beyond it."""
 
     def __init__(self, run: Run, embedder: Embedder) -> None:
-        super().__init__(corpus_papers(), embedder, fit=POOR)
+        super().__init__(make_corpus_papers(), embedder, fit=POOR_FIT)
         self._run = run
 
     async def search(self, queries: Sequence[str], limit: int, window: Window) -> list[list[Hit]]:
@@ -85,6 +85,6 @@ class ToppedUp(MemoryCorpus):
         return [[hit.model_copy(update={"near_beyond_corpus": True}) for hit in hits] for hits in hits_by_query]
 
 
-def backends_beyond_corpus(run: Run, scripted: Mapping[str, Answerer] | None = None) -> Backends:
-    backends, _ = twin_backends(scripted=scripted)
-    return replace(backends, literature=ToppedUp(run, backends.embedder))
+def make_backends_beyond_corpus(run: Run, scripted: Mapping[str, Answerer] | None = None) -> Backends:
+    backends, _ = make_twin_backends(scripted=scripted)
+    return replace(backends, literature=CorpusWithRemoteHits(run, backends.embedder))

@@ -27,7 +27,7 @@ from assayer.ports import Literature
 from assayer.reports.assembly import EvaluationResult
 from assayer.run.run import Run
 from tests.memory_corpus import MemoryCorpus
-from tests.unit.twins import Answerer, NoFullTexts, TwinLlm, a_run
+from tests.unit.twins import Answerer, NoFullTexts, TwinLlm, make_run
 from workers.embedding.hashing_embedder import HashingEmbedder
 
 IDEA = parse_idea(
@@ -38,7 +38,7 @@ IDEA = parse_idea(
 OPTIONS = SciCompanionOptions(papers_a_step=4, seeds=14, found=20)
 
 
-def a_paper(number: int) -> Paper:
+def make_paper(number: int) -> Paper:
     return Paper(
         id=PaperId(f"paper {number}"),
         title=f"Quoted sentences and their sources, study {number}",
@@ -49,20 +49,20 @@ def a_paper(number: int) -> Paper:
     )
 
 
-PAPERS = [a_paper(number) for number in range(20)]
+PAPERS = [make_paper(number) for number in range(20)]
 CITATIONS: Mapping[PaperId, Sequence[PaperId]] = {
     PAPERS[number].id: [PAPERS[number - 1].id, PAPERS[number // 2].id] for number in range(2, 20)
 }
 
 
-def corpus(
+def make_corpus(
     papers: Sequence[Paper] = PAPERS, citations: Mapping[PaperId, Sequence[PaperId]] = CITATIONS
 ) -> MemoryCorpus:
     return MemoryCorpus(papers, HashingEmbedder(), citations)
 
 
-def step(question: BaseModel) -> StepAnswer:
-    """A claim of the idea in the first step; in each an edge with a quote, one to nowhere, and a deletion."""
+def answer_step(question: BaseModel) -> StepAnswer:
+    """Add a claim in the first step; in every step add an edge with a quote and an invalid edge, and delete one."""
     assert isinstance(question, StateQuestion)
     paper = question.papers[-1]
     claims = [node.label for node in question.nodes if node.kind == "claim"]
@@ -88,7 +88,7 @@ def step(question: BaseModel) -> StepAnswer:
     )
 
 
-def judgement(question: BaseModel) -> Judgement:
+def answer_judgement(question: BaseModel) -> Judgement:
     assert isinstance(question, DimensionQuestion)
     citation = f" [{question.papers[0].label}]" if question.papers else ""
     return build_judgement_schema(question.dimension.scores)(
@@ -101,36 +101,36 @@ def judgement(question: BaseModel) -> Judgement:
 
 
 ANSWERS: Mapping[str, Answerer] = {
-    "scicompanion.step": step,
-    "scicompanion.judging": judgement,
+    "scicompanion.step": answer_step,
+    "scicompanion.judging": answer_judgement,
 }
 
 
-def twin_backends(
+def make_twin_backends(
     literature: Literature | None = None,
     scripted: Mapping[str, Answerer] | None = None,
     failing: Mapping[str, AssayerError] | None = None,
 ) -> tuple[Backends, TwinLlm]:
     embedder = HashingEmbedder()
     llm = TwinLlm({**ANSWERS, **(scripted or {})}, failing)
-    literature = corpus() if literature is None else literature
+    literature = make_corpus() if literature is None else literature
     return Backends(llm=llm, literature=literature, full_texts=NoFullTexts(), embedder=embedder), llm
 
 
-def backends_without_llm(literature: Literature | None = None) -> Backends:
+def make_backends_without_llm(literature: Literature | None = None) -> Backends:
     embedder = HashingEmbedder()
     return Backends(
         llm=NoLlm(),
-        literature=corpus() if literature is None else literature,
+        literature=make_corpus() if literature is None else literature,
         full_texts=NoFullTexts(),
         embedder=embedder,
     )
 
 
-async def evaluated(
+async def evaluate_idea(
     backends: Backends, options: SciCompanionOptions = OPTIONS, idea: Idea = IDEA, run: Run | None = None
 ) -> tuple[EvaluationResult, GraphRecord]:
-    evaluation = await evaluate(EvaluationContext.open(idea, backends, run or a_run(), options))
+    evaluation = await evaluate(EvaluationContext.open(idea, backends, run or make_run(), options))
     graph = evaluation.report.graph
     assert graph is not None
     return evaluation, graph

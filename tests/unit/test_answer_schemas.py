@@ -12,13 +12,13 @@ from assayer.llm import AnswerBounds, LabelledList, Task
 from assayer.models import Frozen
 from simulator.answers import compose, get_node
 from simulator.prompt import parse_prompt
-from tests.unit.all_questions import ALL_QUESTIONS, all_tasks
+from tests.unit.all_questions import ALL_QUESTIONS, list_all_tasks
 from workers.llm.answer_schema import SENT_KEYWORDS, answer_schema, build_bounded_schema, convert_to_sent_schema
 
 _STRICT_MODE_DEPTH = 5
 """Nesting of objects and arrays that OpenAI's strict mode allowed at first; Gemini recommends no more."""
 _STRICT_MODE_PROPERTIES = 100
-_MOST_ENTRIES = 40
+_MAX_ENTRIES = 40
 """Long array limits are among what Gemini names as causes of too many states."""
 _TYPES = {"object", "array", "string", "integer", "number", "boolean", "null"}
 _PROMPT = (
@@ -26,41 +26,41 @@ _PROMPT = (
 )
 
 
-TASKS = all_tasks()
+TASKS = list_all_tasks()
 
 
-def _nodes(node: Any, depth: int = 0) -> Iterator[tuple[dict[str, Any], int]]:
+def iterate_schemas(node: Any, depth: int = 0) -> Iterator[tuple[dict[str, Any], int]]:
     """Yield every schema within a schema, with the number of objects and arrays around it."""
     yield node, depth
     inner = depth + (node.get("type") in ("object", "array"))
     for child in (*node.get("properties", {}).values(), *node.get("anyOf", ())):
-        yield from _nodes(child, inner)
+        yield from iterate_schemas(child, inner)
     if "items" in node:
-        yield from _nodes(node["items"], inner)
+        yield from iterate_schemas(node["items"], inner)
 
 
-def _sent(name: str) -> dict[str, Any]:
+def build_sent_schema(name: str) -> dict[str, Any]:
     output: type[BaseModel] = TASKS[name].output
     return convert_to_sent_schema(answer_schema(output).text).schema
 
 
 @pytest.mark.parametrize("name", TASKS)
 def test_schema_has_only_keywords_and_types_that_every_server_accepts(name: str) -> None:
-    for node, _ in _nodes(_sent(name)):
+    for node, _ in iterate_schemas(build_sent_schema(name)):
         assert node.keys() <= SENT_KEYWORDS - {"$ref", "$defs"}
         assert isinstance(node.get("type", "object"), str)
         assert "anyOf" in node or "enum" in node or node["type"] in _TYPES
-    assert "\\d" not in json.dumps(_sent(name))
+    assert "\\d" not in json.dumps(build_sent_schema(name))
 
 
 @pytest.mark.parametrize("name", TASKS)
 def test_schema_follows_strict_mode_and_is_not_nested_deeply(name: str) -> None:
-    schema = _sent(name)
+    schema = build_sent_schema(name)
     assert schema["type"] == "object"
     properties = 0
-    for node, depth in _nodes(schema):
+    for node, depth in iterate_schemas(schema):
         assert depth <= _STRICT_MODE_DEPTH
-        assert node.get("maxItems", 0) <= _MOST_ENTRIES
+        assert node.get("maxItems", 0) <= _MAX_ENTRIES
         if node.get("type") == "object":
             properties += len(node["properties"])
             assert node["additionalProperties"] is False
@@ -71,9 +71,9 @@ def test_schema_follows_strict_mode_and_is_not_nested_deeply(name: str) -> None:
 @pytest.mark.parametrize("name", TASKS)
 def test_answer_generated_from_sent_schema_is_valid(name: str) -> None:
     labels = "".join(f"[{letter}1] Soils (2020)\nWords on the soils of {letter}.\n\n" for letter in "ACDEIMNOPQSVW")
-    answer = compose(get_node(_sent(name), strict=True), parse_prompt([_PROMPT + labels]), 1).content
+    answer = compose(get_node(build_sent_schema(name), strict=True), parse_prompt([_PROMPT + labels]), 1).content
     assert answer is not None
-    jsonschema.validate(json.loads(answer), _sent(name))
+    jsonschema.validate(json.loads(answer), build_sent_schema(name))
     TASKS[name].output.model_validate_json(answer)
 
 
@@ -82,18 +82,18 @@ def test_bounded_schema_limits_every_text_and_list(task: Task[Any, Any], questio
     output: type[BaseModel] = task.output
     bounded = build_bounded_schema(output, task.bounds(question))
     assert {"$comment": "bounded"} | convert_to_sent_schema(bounded.text).schema == bounded.schema
-    for node in _bounded_nodes(bounded.schema):
+    for node in iterate_bounded_schemas(bounded.schema):
         if node.get("type") == "string":
             assert "enum" in node or 0 < node.get("maxLength", 1) <= 2_000  # what llama.cpp's grammars can count
         if node.get("type") == "array":
-            assert node.get("prefixItems") or node["maxItems"] <= _MOST_ENTRIES
+            assert node.get("prefixItems") or node["maxItems"] <= _MAX_ENTRIES
 
 
-def _bounded_nodes(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def iterate_bounded_schemas(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
     yield node
     parts = (*node.get("properties", {}).values(), *node.get("anyOf", ()), *node.get("prefixItems", ()))
     for child in (*parts, *([node["items"]] if "items" in node else ())):
-        yield from _bounded_nodes(child)
+        yield from iterate_bounded_schemas(child)
 
 
 class Noted(Frozen):
@@ -144,8 +144,8 @@ class Limited(Frozen):
 
 def test_unsupported_constraints_are_removed_from_sent_schema_only() -> None:
     strict = answer_schema(Limited)
-    sent = convert_to_sent_schema(strict.text).schema["properties"]
-    assert sent == {
+    sent_properties = convert_to_sent_schema(strict.text).schema["properties"]
+    assert sent_properties == {
         "label": {"type": "string"},
         "day": {"type": "string"},
         "parts": {"type": "array", "items": {"type": "string"}, "maxItems": 3},

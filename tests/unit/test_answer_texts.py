@@ -24,14 +24,14 @@ from assayer.methods.scholareval.schemas import (
 )
 from assayer.ranking.comparison import COMPARISON, build_comparison_task
 from benchmarks.hostile.attacks.citation_forms import CitationForm, generate_citation_forms
-from tests.unit.all_questions import ALL_QUESTIONS, PAIR, RESPECTS, all_tasks, simulated_answer
+from tests.unit.all_questions import ALL_QUESTIONS, PAIR, RANKING_DIMENSIONS, list_all_tasks, simulate_answer
 from tests.unit.innoeval_board_questions import BOARD_QUESTIONS, JUDGING
-from tests.unit.innoeval_evidence import judgements
+from tests.unit.innoeval_evidence import answer_judging
 from tests.unit.scholareval_questions import IDEA, METHOD, NOTE
 from tests.unit.scholareval_questions import QUESTIONS as SCHOLAREVAL
 
 FORMS = list(generate_citation_forms())
-CHECKED = (TextRole.CITES, TextRole.RESTATES, TextRole.PROSE)
+CHECKED_ROLES = (TextRole.CITES, TextRole.RESTATES, TextRole.PROSE)
 EXEMPT = {
     # Read by a model and printed nowhere.
     "bias_test.persuasive": {"idea": TextRole.COPIED},
@@ -84,34 +84,36 @@ EXEMPT |= {f"{name}_brief": EXEMPT[name] for name in ("review.referee", "review.
 def test_every_text_of_every_task_is_checked_or_exempt_by_name() -> None:
     exempt = {
         name: {
-            path: role for path, role in find_text_fields(task.output).items() if role not in (*CHECKED, TextRole.LABEL)
+            path: role
+            for path, role in find_text_fields(task.output).items()
+            if role not in (*CHECKED_ROLES, TextRole.LABEL)
         }
-        for name, task in all_tasks().items()
+        for name, task in list_all_tasks().items()
     }
     assert {name: fields for name, fields in exempt.items() if fields} == EXEMPT
 
 
 def test_every_task_has_a_sample_question() -> None:
-    assert set(all_tasks()) == {task.name for task, _ in ALL_QUESTIONS}
+    assert set(list_all_tasks()) == {task.name for task, _ in ALL_QUESTIONS}
 
 
-def _placed(value: Any, path: str, text: str) -> Any:
-    """The answer as plain data with the text in a field, in each entry of its lists."""
-    name, _, rest = path.partition(".")
+def put_text(value: Any, path: str, text: str) -> Any:
+    """Return plain data with the text in a field, in each entry of lists."""
+    name, _, inner_path = path.partition(".")
     if isinstance(value, list):
-        return [_placed(item, path, text) if isinstance(item, dict) else text for item in value]
-    if not rest:
+        return [put_text(item, path, text) if isinstance(item, dict) else text for item in value]
+    if not inner_path:
         return value | {name: [text for _ in value[name]] if isinstance(value[name], list) else text}
-    return value | {name: _placed(value[name], rest, text)}
+    return value | {name: put_text(value[name], inner_path, text)}
 
 
-def _with_text(task: Task[Any, Any], honest: BaseModel, path: str, text: str) -> Any:
+def put_fitting_text(task: Task[Any, Any], valid_answer: BaseModel, path: str, text: str) -> Any:
     """Return the answer with the text at a path, lengthened where the field requires more words."""
     try:
-        return task.output.model_validate(_placed(honest.model_dump(mode="json"), path, text))
+        return task.output.model_validate(put_text(valid_answer.model_dump(mode="json"), path, text))
     except ValidationError:
         longer = text + " What is done is said step by step, and why." * 6
-        return task.output.model_validate(_placed(honest.model_dump(mode="json"), path, longer))
+        return task.output.model_validate(put_text(valid_answer.model_dump(mode="json"), path, longer))
 
 
 @pytest.mark.parametrize(("task", "question"), ALL_QUESTIONS, ids=lambda value: getattr(value, "name", ""))
@@ -120,28 +122,28 @@ def _with_text(task: Task[Any, Any], honest: BaseModel, path: str, text: str) ->
 def test_foreign_citation_in_any_text_is_reported_and_redacted(
     task: Task[Any, Any], question: BaseModel, data: st.DataObject
 ) -> None:
-    paths = [path for path, role in find_text_fields(task.output).items() if role in CHECKED]
+    paths = [path for path, role in find_text_fields(task.output).items() if role in CHECKED_ROLES]
     if not paths:
         return
     form: CitationForm = data.draw(st.sampled_from(FORMS))
     path = data.draw(st.sampled_from(paths))
     sentence = data.draw(st.sampled_from(["It was shown {}.", "So it is. This is what {} says.", "{}: a plan."]))
-    honest = simulated_answer(task, question, data.draw(st.integers(0, 20)))
-    given = _with_text(task, honest, path, sentence.format(form.text))
-    if given == honest:
+    valid_answer = simulate_answer(task, question, data.draw(st.integers(0, 20)))
+    changed_answer = put_fitting_text(task, valid_answer, path, sentence.format(form.text))
+    if changed_answer == valid_answer:
         return
-    answer = task.clean(question, given)
+    answer = task.clean(question, changed_answer)
     if answer is None or (form.text not in answer.model_dump_json() and form.group == "label in another form"):
         return  # a paper that was given, named where none may be: taken out
     assert task.complaints(question, answer)
-    left = task.redact(question, answer)
-    if left is not None:
-        assert left.sentences > 0
-        assert task.complaints(question, left.value) == []
-        assert form.text not in left.value.model_dump_json()
+    redacted_answer = task.redact(question, answer)
+    if redacted_answer is not None:
+        assert redacted_answer.sentences > 0
+        assert task.complaints(question, redacted_answer.value) == []
+        assert form.text not in redacted_answer.value.model_dump_json()
 
 
-def _review(*support: str, rationale: str = "Two bands fit.") -> MethodReview:
+def make_review(*support: str, rationale: str = "Two bands fit.") -> MethodReview:
     return MethodReview(
         support=[Claim(text=text) for text in support],
         contradictions=[],
@@ -152,17 +154,17 @@ def _review(*support: str, rationale: str = "Two bands fit.") -> MethodReview:
     )
 
 
-def _paper(label: str, did: str = "", quote: str = "") -> PaperReading:
+def make_paper_reading(label: str, did: str = "", quote: str = "") -> PaperReading:
     note = MethodNote(method="M1", did=did, results="", context="", quote=quote, stance="neutral")
     return PaperReading(label=label, notes=[note])
 
 
-REVIEWING = ReviewQuestion(idea=IDEA, method=METHOD, notes=(NOTE,), fit="partial")
+REVIEW_QUESTION = ReviewQuestion(idea=IDEA, method=METHOD, notes=(NOTE,), fit="partial")
 
 
 def test_only_the_sentence_with_the_citation_is_struck() -> None:
-    review = _review("It reached 71 % [P1]. Smith et al. (2021) saw the same. It carries over.", "It works [P1].")
-    redacted = scholareval.REVIEW.redact(REVIEWING, review)
+    review = make_review("It reached 71 % [P1]. Smith et al. (2021) saw the same. It carries over.", "It works [P1].")
+    redacted = scholareval.REVIEW.redact(REVIEW_QUESTION, review)
     assert redacted is not None
     assert [claim.text for claim in redacted.value.support] == [
         "It reached 71 % [P1]. It carries over.",
@@ -173,27 +175,30 @@ def test_only_the_sentence_with_the_citation_is_struck() -> None:
 
 @pytest.mark.parametrize("claim", ["As arXiv:2301.12345 shows [P1].", "Seen by Lee (2020) [P1]. It holds."])
 def test_claim_without_remaining_text_or_its_required_citation_is_dropped(claim: str) -> None:
-    redacted = scholareval.REVIEW.redact(REVIEWING, _review(claim, "It works [P1]."))
+    redacted = scholareval.REVIEW.redact(REVIEW_QUESTION, make_review(claim, "It works [P1]."))
     assert redacted is not None
     assert [claim.text for claim in redacted.value.support] == ["It works [P1]."]
 
 
 def test_required_text_is_replaced_by_redaction_notice() -> None:
-    redacted = scholareval.REVIEW.redact(REVIEWING, _review("Good [P1].", rationale="See Lee (2020)."))
+    redacted = scholareval.REVIEW.redact(REVIEW_QUESTION, make_review("Good [P1].", rationale="See Lee (2020)."))
     assert redacted is not None
     assert redacted.value.rationale == REDACTED
-    reading, other = _paper("P1", "See www.example.com."), _paper("P2", "Readers were trained.")
+    reading, other_reading = (
+        make_paper_reading("P1", "See www.example.com."),
+        make_paper_reading("P2", "Readers were trained."),
+    )
     task, question = SCHOLAREVAL[2]
-    left = task.redact(question, Readings(readings=[reading, other]))
-    assert left is not None
-    assert [item.notes[0].did for item in left.value.readings] == [REDACTED, "Readers were trained."]
+    redacted_answer = task.redact(question, Readings(readings=[reading, other_reading]))
+    assert redacted_answer is not None
+    assert [item.notes[0].did for item in redacted_answer.value.readings] == [REDACTED, "Readers were trained."]
 
 
 def test_redaction_returns_nothing_when_answer_has_another_fault() -> None:
     task, question = SCHOLAREVAL[2]
-    assert task.redact(question, Readings(readings=[_paper("P1", "Lee et al. (2020).")])) is None
-    only = judgements(JUDGING, strengths=[ReviewClaim(text="Lee et al. did.")], weaknesses=[])
-    assert BOARD_QUESTIONS[0][0].redact(JUDGING, only) is None
+    assert task.redact(question, Readings(readings=[make_paper_reading("P1", "Lee et al. (2020).")])) is None
+    judgement = answer_judging(JUDGING, strengths=[ReviewClaim(text="Lee et al. did.")], weaknesses=[])
+    assert BOARD_QUESTIONS[0][0].redact(JUDGING, judgement) is None
 
 
 def test_citations_copied_from_idea_are_removed_without_complaint() -> None:
@@ -211,24 +216,28 @@ def test_citations_copied_from_idea_are_removed_without_complaint() -> None:
 
 
 def test_invisible_and_control_characters_are_cleaned_from_answers() -> None:
-    answer = scholareval.REVIEW.clean(REVIEWING, _review("It w\u200borks [P\u200b1]\u202e. Rеаders \x1b[31magree."))
+    answer = scholareval.REVIEW.clean(
+        REVIEW_QUESTION, make_review("It w\u200borks [P\u200b1]\u202e. Rеаders \x1b[31magree.")
+    )
     assert answer is not None
     assert answer.support[0].text == "It works [P1]. Readers [31magree."
-    assert scholareval.REVIEW.complaints(REVIEWING, answer) == []
+    assert scholareval.REVIEW.complaints(REVIEW_QUESTION, answer) == []
 
 
 def test_citations_inside_quotes_are_allowed() -> None:
-    reading, other = (_paper(label, quote="as Lee (2020) showed") for label in ("P1", "P2"))
-    assert SCHOLAREVAL[2][0].complaints(SCHOLAREVAL[2][1], Readings(readings=[reading, other])) == []
+    reading, other_reading = (make_paper_reading(label, quote="as Lee (2020) showed") for label in ("P1", "P2"))
+    assert SCHOLAREVAL[2][0].complaints(SCHOLAREVAL[2][1], Readings(readings=[reading, other_reading])) == []
 
 
 def test_allowed_labels_are_taken_from_the_question() -> None:
-    assert QuestionTexts(REVIEWING).labels == {NOTE.label}
+    assert QuestionTexts(REVIEW_QUESTION).labels == {NOTE.label}
     assert QuestionTexts(PAIR).labels == set()
-    assert COMPARISON.complaints(PAIR, simulated_answer(build_comparison_task(len(RESPECTS)), PAIR, 1)) == []
+    assert COMPARISON.complaints(PAIR, simulate_answer(build_comparison_task(len(RANKING_DIMENSIONS)), PAIR, 1)) == []
 
 
 def test_sentence_repeated_in_a_row_is_kept_once() -> None:
-    answer = scholareval.REVIEW.clean(REVIEWING, _review("It works. A fatal flaw. A fatal flaw. A fatal flaw. No."))
+    answer = scholareval.REVIEW.clean(
+        REVIEW_QUESTION, make_review("It works. A fatal flaw. A fatal flaw. A fatal flaw. No.")
+    )
     assert answer is not None
-    assert _review("It works. A fatal flaw. No.") == answer
+    assert make_review("It works. A fatal flaw. No.") == answer

@@ -12,9 +12,9 @@ IDEA = "\n\n".join(
 
 
 def test_injected_instruction_is_flagged_in_every_position_and_language() -> None:
-    found = build_pairs([IDEA])
-    assert [item.way for item in found if not item.is_flagged] == []
-    assert {item.language for item in found} == set(ORDERS)
+    attack_pairs = build_pairs([IDEA])
+    assert [item.way for item in attack_pairs if not item.is_flagged] == []
+    assert {item.language for item in attack_pairs} == set(ORDERS)
 
 
 def test_harmless_sentence_is_flagged_only_in_suspicious_wrappers() -> None:

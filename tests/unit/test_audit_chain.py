@@ -23,10 +23,10 @@ from orchestrator.access.roles import Role
 from orchestrator.jobs.models import TenantId
 
 ACME = TenantId("acme")
-AT = dt.datetime(2026, 11, 23, 12, tzinfo=dt.UTC)
+ENTRY_TIME = dt.datetime(2026, 11, 23, 12, tzinfo=dt.UTC)
 
 
-def chain(*contents: dict[str, Any], erased_at: Sequence[int] = ()) -> list[AuditEntry]:
+def make_chain(*contents: dict[str, Any], erased_at: Sequence[int] = ()) -> list[AuditEntry]:
     """Return a chain with one entry per content and, if entries were erased, a last entry that lists them."""
     entries: list[AuditEntry] = []
     for content in (*contents, *([{"by": "Ada", "entries": list(erased_at)}] if erased_at else [])):
@@ -36,7 +36,7 @@ def chain(*contents: dict[str, Any], erased_at: Sequence[int] = ()) -> list[Audi
         entry = AuditEntry(
             tenant=ACME,
             number=number,
-            recorded_at=AT + dt.timedelta(microseconds=number),
+            recorded_at=ENTRY_TIME + dt.timedelta(microseconds=number),
             actor="mb_1",
             role="officer",
             action="erased" if last else "score overridden",
@@ -48,34 +48,34 @@ def chain(*contents: dict[str, Any], erased_at: Sequence[int] = ()) -> list[Audi
             hash="",
         )
         entries.append(entry.model_copy(update={"hash": compute_entry_hash(entry)}))
-    return [_erased(item) if item.number in erased_at else item for item in entries]
+    return [erase_entry(item) if item.number in erased_at else item for item in entries]
 
 
-def _erased(entry: AuditEntry) -> AuditEntry:
+def erase_entry(entry: AuditEntry) -> AuditEntry:
     return entry.model_copy(update={"content": None, "salt": None})
 
 
-FIVE = chain(*({"by": "Ada", "score": float(number), "reason": "läuft “so”"} for number in range(5)))
-HEAD = AuditHead(tenant=ACME, number=5, hash=FIVE[-1].hash)
+FIVE_ENTRIES = make_chain(*({"by": "Ada", "score": float(number), "reason": "läuft “so”"} for number in range(5)))
+HEAD = AuditHead(tenant=ACME, number=5, hash=FIVE_ENTRIES[-1].hash)
 
 
 def test_log_with_withheld_judgements_verifies_and_tampering_is_detected() -> None:
-    seen = [withhold_judgements(item) for item in FIVE]
-    assert all(item.withheld and item.content is None and item.salt is None for item in seen)
-    assert list(find_audit_faults(seen, HEAD, "machine")) == []
+    withheld_entries = [withhold_judgements(item) for item in FIVE_ENTRIES]
+    assert all(item.withheld and item.content is None and item.salt is None for item in withheld_entries)
+    assert list(find_audit_faults(withheld_entries, HEAD, "machine")) == []
     for damaged in (
-        [*seen[:2], *seen[3:]],
-        [seen[0].model_copy(update={"content_hash": "0" * 64}), *seen[1:]],
-        seen[:-1],
-        [*seen[:4], seen[4].model_copy(update={"withheld": False})],
-        [*seen[:4], seen[4].model_copy(update={"action": "exported"})],
+        [*withheld_entries[:2], *withheld_entries[3:]],
+        [withheld_entries[0].model_copy(update={"content_hash": "0" * 64}), *withheld_entries[1:]],
+        withheld_entries[:-1],
+        [*withheld_entries[:4], withheld_entries[4].model_copy(update={"withheld": False})],
+        [*withheld_entries[:4], withheld_entries[4].model_copy(update={"action": "exported"})],
     ):
         assert list(find_audit_faults(damaged, HEAD, "machine")) != []
 
 
 @pytest.mark.parametrize("reader", [None, "owner", "auditor"])
 def test_withheld_content_is_a_fault_for_human_readers(reader: Role | None) -> None:
-    blanked = [*FIVE[:2], withhold_judgements(FIVE[2]), *FIVE[3:]]
+    blanked = [*FIVE_ENTRIES[:2], withhold_judgements(FIVE_ENTRIES[2]), *FIVE_ENTRIES[3:]]
     (fault,) = find_audit_faults(blanked, HEAD, reader)
     assert fault.number == 3
     assert "withheld" in fault.detail
@@ -83,10 +83,10 @@ def test_withheld_content_is_a_fault_for_human_readers(reader: Role | None) -> N
 
 def test_inconsistently_withheld_entries_are_faults_for_every_reader() -> None:
     """No reader gets a log in which only some judgements are withheld."""
-    mixed = [*(withhold_judgements(item) for item in FIVE[:4]), FIVE[4]]
+    mixed = [*(withhold_judgements(item) for item in FIVE_ENTRIES[:4]), FIVE_ENTRIES[4]]
     assert [audit_fault.number for audit_fault in find_audit_faults(mixed, HEAD, "machine")] == [5]
-    said = [*FIVE[:4], FIVE[4].model_copy(update={"withheld": True})]
-    assert {audit_fault.number for audit_fault in find_audit_faults(said, HEAD)} == {5}
+    marked_entries = [*FIVE_ENTRIES[:4], FIVE_ENTRIES[4].model_copy(update={"withheld": True})]
+    assert {audit_fault.number for audit_fault in find_audit_faults(marked_entries, HEAD)} == {5}
 
 
 @given(
@@ -97,7 +97,7 @@ def test_inconsistently_withheld_entries_are_faults_for_every_reader() -> None:
             {"role": "owner"},
             {"action": "signed off"},
             {"subject": "ev_9"},
-            {"recorded_at": AT},
+            {"recorded_at": ENTRY_TIME},
             {"content": {"by": "Ada", "score": 9.0, "reason": "läuft “so”"}},
             {"salt": "0" * 32},
             {"content_hash": "1" * 64},
@@ -111,57 +111,59 @@ def test_inconsistently_withheld_entries_are_faults_for_every_reader() -> None:
     ),
 )
 def test_any_change_of_an_entry_is_found(place: int, change: dict[str, Any]) -> None:
-    changed = [*FIVE]
+    changed = [*FIVE_ENTRIES]
     changed[place] = changed[place].model_copy(update=change)
     assert list(find_audit_faults(changed, HEAD))
 
 
 @given(st.integers(0, 4))
 def test_changed_entry_with_recomputed_hashes_is_detected(place: int) -> None:
-    changed = [*FIVE]
+    changed = [*FIVE_ENTRIES]
     content = {"by": "Ada", "score": 10.0}
-    told = changed[place].model_copy(
+    rehashed_entry = changed[place].model_copy(
         update={
             "content": content,
             "content_hash": compute_content_hash(changed[place].salt or "", to_canonical_json(content)),
         }
     )
-    changed[place] = told.model_copy(update={"hash": compute_entry_hash(told)})
+    changed[place] = rehashed_entry.model_copy(update={"hash": compute_entry_hash(rehashed_entry)})
     assert list(find_audit_faults(changed, HEAD))
 
 
 @given(st.integers(0, 3), st.integers(1, 4))
 def test_missing_entries_are_detected(start: int, size: int) -> None:
-    assert list(find_audit_faults(FIVE[:start] + FIVE[start + size :], HEAD))
+    assert list(find_audit_faults(FIVE_ENTRIES[:start] + FIVE_ENTRIES[start + size :], HEAD))
 
 
 @given(st.permutations(range(5)).filter(lambda order: list(order) != sorted(order)))
 def test_reordered_entries_are_detected(order: list[int]) -> None:
-    assert list(find_audit_faults([FIVE[place] for place in order]))
+    assert list(find_audit_faults([FIVE_ENTRIES[place] for place in order]))
 
 
 @given(st.integers(0, 4))
-def test_truncated_log_is_detected_only_with_a_tip(kept: int) -> None:
-    assert list(find_audit_faults(FIVE[:kept])) == []
-    (fault,) = find_audit_faults(FIVE[:kept], HEAD)
-    assert fault.detail.endswith(f"{len(FIVE)} entries were published, but the log ends with entry {kept}")
+def test_truncated_log_is_detected_only_with_a_tip(entry_count: int) -> None:
+    assert list(find_audit_faults(FIVE_ENTRIES[:entry_count])) == []
+    (fault,) = find_audit_faults(FIVE_ENTRIES[:entry_count], HEAD)
+    assert fault.detail.endswith(
+        f"{len(FIVE_ENTRIES)} entries were published, but the log ends with entry {entry_count}"
+    )
 
 
 def test_older_tip_is_valid_for_extended_log() -> None:
-    assert list(find_audit_faults(FIVE, HEAD)) == []
-    assert list(find_audit_faults(FIVE, AuditHead(tenant=ACME, number=2, hash=FIVE[1].hash))) == []
-    assert list(find_audit_faults(FIVE, AuditHead(tenant=ACME, number=2, hash=FIVE[2].hash)))
+    assert list(find_audit_faults(FIVE_ENTRIES, HEAD)) == []
+    assert list(find_audit_faults(FIVE_ENTRIES, AuditHead(tenant=ACME, number=2, hash=FIVE_ENTRIES[1].hash))) == []
+    assert list(find_audit_faults(FIVE_ENTRIES, AuditHead(tenant=ACME, number=2, hash=FIVE_ENTRIES[2].hash)))
 
 
 def test_erased_content_is_valid_only_with_matching_erasure_entry() -> None:
-    log = chain({"by": "Ada"}, {"by": "Ada"}, erased_at=[1])
+    log = make_chain({"by": "Ada"}, {"by": "Ada"}, erased_at=[1])
     assert list(find_audit_faults(log)) == []
-    assert list(find_audit_faults([_erased(log[0]), _erased(log[1]), log[2]]))
+    assert list(find_audit_faults([erase_entry(log[0]), erase_entry(log[1]), log[2]]))
 
 
 def test_erased_words_cannot_be_guessed() -> None:
     """The hash of few possible words tells nothing without the salt."""
-    log = chain({"by": "Ada", "score": 3}, erased_at=[1])
+    log = make_chain({"by": "Ada", "score": 3}, erased_at=[1])
     guesses = [compute_content_hash("", to_canonical_json({"by": "Ada", "score": score})) for score in range(6)]
     assert log[0].content_hash not in guesses
     assert log[0].salt is None

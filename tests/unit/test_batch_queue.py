@@ -21,9 +21,9 @@ def loop() -> Iterator[asyncio.AbstractEventLoop]:
     loop.close()
 
 
-def taken(queue: Texts, most: int = 4) -> list[str]:
+def take_texts(queue: Texts, max_texts: int = 4) -> list[str]:
     """Take one batch, as the batcher does; a text's first letter is its shape."""
-    for waiting in queue.take_unprepared(most):
+    for waiting in queue.take_unprepared(max_texts):
         queue.add_prepared(waiting, ord(waiting.item[0]), waiting.item)
     batch = queue.take_batch(lambda shape: ROWS, lambda text: 1)
     return [] if batch is None else [item.pending.item for item in batch.items]
@@ -36,11 +36,11 @@ def test_oldest_normal_requests_run_after_seven_urgent_batches(loop: asyncio.Abs
     queue.add("c third", loop.create_future(), urgent=False)
     for number in range(100):
         queue.add(f"a {number}", loop.create_future(), urgent=True)
-    passes = [taken(queue) for _ in range(2 * URGENT_IN_A_ROW + 2)]
+    passes = [take_texts(queue) for _ in range(2 * URGENT_IN_A_ROW + 2)]
     assert passes[URGENT_IN_A_ROW] == ["b first", "b second"]
     assert passes[-1] == ["c third"]
     assert all(
-        text.startswith("a") for some in passes[:URGENT_IN_A_ROW] + passes[URGENT_IN_A_ROW + 1 : -1] for text in some
+        text.startswith("a") for batch in passes[:URGENT_IN_A_ROW] + passes[URGENT_IN_A_ROW + 1 : -1] for text in batch
     )
 
 
@@ -49,7 +49,7 @@ def test_normal_request_is_batched_before_urgent_requests_of_same_shape(loop: as
     for number in range(40):
         queue.add(f"a urgent {number}", loop.create_future(), urgent=True)
     queue.add("a other", loop.create_future(), urgent=False)
-    passes = [taken(queue) for _ in range(URGENT_IN_A_ROW + 1)]
+    passes = [take_texts(queue) for _ in range(URGENT_IN_A_ROW + 1)]
     assert passes[-1] == ["a other", f"a urgent {URGENT_IN_A_ROW * ROWS}"]
 
 
@@ -57,33 +57,33 @@ def test_late_normal_request_waits_for_seven_urgent_batches(loop: asyncio.Abstra
     queue = Texts(held=100)
     for number in range(60):
         queue.add(f"a {number}", loop.create_future(), urgent=True)
-    alone = [taken(queue) for _ in range(2 * URGENT_IN_A_ROW)]
+    urgent_batches = [take_texts(queue) for _ in range(2 * URGENT_IN_A_ROW)]
     queue.add("b other", loop.create_future(), urgent=False)
-    together = [taken(queue) for _ in range(URGENT_IN_A_ROW + 1)]
-    assert all(text.startswith("a") for some in alone + together[:-1] for text in some)
-    assert together[-1] == ["b other"]
+    batches = [take_texts(queue) for _ in range(URGENT_IN_A_ROW + 1)]
+    assert all(text.startswith("a") for batch in urgent_batches + batches[:-1] for text in batch)
+    assert batches[-1] == ["b other"]
 
 
 @given(
     arrivals=st.lists(st.lists(st.tuples(st.sampled_from("ab"), st.booleans()), max_size=6), min_size=1, max_size=40),
-    held=st.integers(1, 5),
-    most=st.integers(1, 6),
+    max_held=st.integers(1, 5),
+    max_texts=st.integers(1, 6),
 )
 def test_oldest_normal_request_never_waits_more_than_seven_batches(
-    loop: asyncio.AbstractEventLoop, arrivals: list[list[tuple[str, bool]]], held: int, most: int
+    loop: asyncio.AbstractEventLoop, arrivals: list[list[tuple[str, bool]]], max_held: int, max_texts: int
 ) -> None:
-    queue = Texts(held=held)
-    others: list[str] = []
+    queue = Texts(held=max_held)
+    waiting_texts: list[str] = []
     since = number = 0
-    for some in arrivals + [[("a", True)] * (ROWS + 1)] * 60:
-        for shape, urgent in some:
+    for arrivals_at_once in arrivals + [[("a", True)] * (ROWS + 1)] * 60:
+        for shape, urgent in arrivals_at_once:
             queue.add(f"{shape} {number}", loop.create_future(), urgent)
-            others += [] if urgent else [f"{shape} {number}"]
+            waiting_texts += [] if urgent else [f"{shape} {number}"]
             number += 1
-        oldest = others[:1]
-        found = taken(queue, most)
-        others = [item for item in others if item not in found]
-        since = since + 1 if oldest and oldest[0] not in found else 0
+        oldest = waiting_texts[:1]
+        batch = take_texts(queue, max_texts)
+        waiting_texts = [item for item in waiting_texts if item not in batch]
+        since = since + 1 if oldest and oldest[0] not in batch else 0
         assert since <= URGENT_IN_A_ROW
 
 
@@ -95,5 +95,5 @@ def test_each_queued_text_is_taken_exactly_once(loop: asyncio.AbstractEventLoop)
         queue.add(text, loop.create_future(), urgent=number % 7 == 0)
     computed = []
     while queue:
-        computed += taken(queue)
+        computed += take_texts(queue)
     assert sorted(computed) == sorted(texts)

@@ -22,21 +22,21 @@ from orchestrator.batches.results import (
 )
 from orchestrator.batches.workbook import render_xlsx
 from orchestrator.jobs.submissions import BatchRow
-from tests.unit.batch_rows import BUDGET_PROBLEM, batch_row
-from tests.unit.reports_fixture import full_report
-from tests.unit.verdict_reports import VERDICT, report_with_verdict
+from tests.unit.batch_rows import BUDGET_PROBLEM, make_batch_row
+from tests.unit.reports_fixture import make_full_report
+from tests.unit.verdict_reports import VERDICT, make_report_with_verdict
 
 ROWS = [
-    batch_row(1, "succeeded", full_report()),
-    batch_row(2, "failed", title='=HYPERLINK("http://evil")'),
-    batch_row(3, "cancelled"),
+    make_batch_row(1, "succeeded", make_full_report()),
+    make_batch_row(2, "failed", title='=HYPERLINK("http://evil")'),
+    make_batch_row(3, "cancelled"),
 ]
 
 
-REFUSED = [RowError(row=number, source=f"calls.csv:{number}", field="text", detail="No text.") for number in (4, 0)]
+ROW_ERRORS = [RowError(row=number, source=f"calls.csv:{number}", field="text", detail="No text.") for number in (4, 0)]
 
 
-async def stored() -> AsyncIterator[BatchRow]:
+async def iterate_rows() -> AsyncIterator[BatchRow]:
     for row in ROWS:
         yield row
 
@@ -48,22 +48,24 @@ async def stored() -> AsyncIterator[BatchRow]:
     + ["foo;" + "\u200b" * 1_000 + "\uff1d1+1"],
 )
 def test_formulas_are_escaped_for_every_spelling_and_csv_delimiter(title: str) -> None:
-    table = render_csv([flatten_result(batch_row(1, "cancelled", title=title))])
+    table = render_csv([flatten_result(make_batch_row(1, "cancelled", title=title))])
     for separator in ",;\t":
         for line in table.splitlines():
             for part in line.split(separator):
-                bare = unicodedata.normalize("NFKC", part.replace("\u200b", "")).strip('\ufeff\ufffd" ')
-                assert not bare.startswith(("=", "+", "-", "@", "\u2212")), part
+                visible_part = unicodedata.normalize("NFKC", part.replace("\u200b", "")).strip('\ufeff\ufffd" ')
+                assert not visible_part.startswith(("=", "+", "-", "@", "\u2212")), part
 
 
 @pytest.mark.parametrize("title", ["Corals; a study", "2+2 is 4", "x; y = z", "well-known", "a;b"])
 def test_non_formula_titles_are_unchanged(title: str) -> None:
-    table = render_csv([flatten_result(batch_row(1, "cancelled", title=title))]).removeprefix("\ufeff")
+    table = render_csv([flatten_result(make_batch_row(1, "cancelled", title=title))]).removeprefix("\ufeff")
     assert next(csv.DictReader(io.StringIO(table)))["title"] == title
 
 
 async def test_rejected_rows_are_listed_in_order_with_reason() -> None:
-    lines = [ResultLine.model_validate_json(render_json_line(row)) async for row in merge_rows(stored(), REFUSED)]
+    lines = [
+        ResultLine.model_validate_json(render_json_line(row)) async for row in merge_rows(iterate_rows(), ROW_ERRORS)
+    ]
     assert [(line.row, line.state) for line in lines] == [
         (0, "refused"),
         (1, "succeeded"),
@@ -71,48 +73,53 @@ async def test_rejected_rows_are_listed_in_order_with_reason() -> None:
         (3, "cancelled"),
         (4, "refused"),
     ]
-    (first, *_, last) = [flatten_result(row) async for row in merge_rows(stored(), REFUSED)]
+    (first, *_, last) = [flatten_result(row) async for row in merge_rows(iterate_rows(), ROW_ERRORS)]
     assert (first["id"], first["cost_usd"], first["scores"]) == (None, None, {})
     assert (last["source"], last["problem"], last["problem_detail"]) == ("calls.csv:4", "invalid-request", "No text.")
 
 
-def test_lines_hold_the_whole_report_or_the_problem() -> None:
-    done, failed, cancelled = (ResultLine.model_validate_json(render_json_line(row)) for row in ROWS)
-    assert done.report == full_report()
+def test_lines_contain_the_full_report_or_the_problem() -> None:
+    succeeded, failed, cancelled = (ResultLine.model_validate_json(render_json_line(row)) for row in ROWS)
+    assert succeeded.report == make_full_report()
     assert failed.problem == BUDGET_PROBLEM
     assert (failed.report, cancelled.report, cancelled.problem) == (None, None, None)
-    assert (done.source, done.row) == ("calls.csv:1", 1)
+    assert (succeeded.source, succeeded.row) == ("calls.csv:1", 1)
 
 
 def test_csv_has_a_row_per_idea_and_formulas_are_escaped() -> None:
     text = render_csv([flatten_result(row) for row in ROWS])
     assert text.startswith("\ufeff")
-    done, failed, cancelled = csv.DictReader(io.StringIO(text.removeprefix("\ufeff")))
-    report = full_report()
+    succeeded, failed, cancelled = csv.DictReader(io.StringIO(text.removeprefix("\ufeff")))
+    report = make_full_report()
     for part in report.parts:
         if not isinstance(part.score, Absent):
-            assert float(done[f"score_{part.name}"]) == part.score.value
-    assert int(done["papers_cited"]) == report.coverage.papers_cited
+            assert float(succeeded[f"score_{part.name}"]) == part.score.value
+    assert int(succeeded["papers_cited"]) == report.coverage.papers_cited
     assert failed["title"] == '\'=HYPERLINK("http://evil")'
     assert failed["problem_detail"] == "'=It cost too much, by far."
     assert failed["cost_usd"] == ""
     assert cancelled["state"] == "cancelled"
-    assert not any(value.startswith(("=", "+", "@")) for line in (done, failed, cancelled) for value in line.values())
+    assert not any(
+        value.startswith(("=", "+", "@")) for line in (succeeded, failed, cancelled) for value in line.values()
+    )
 
 
 @pytest.mark.parametrize(
     "title", ["=1+1", "+cmd|' /C calc'!A0", "@SUM(A1)", "-2+3", '=HYPERLINK("http://a")', "a\x0bb"]
 )
 def test_a_workbook_holds_texts_as_text_and_numbers_as_numbers(title: str) -> None:
-    made = render_xlsx(
-        [flatten_result(batch_row(1, "succeeded", full_report(), title=title)), flatten_result(batch_row(2, "failed"))]
+    workbook_bytes = render_xlsx(
+        [
+            flatten_result(make_batch_row(1, "succeeded", make_full_report(), title=title)),
+            flatten_result(make_batch_row(2, "failed")),
+        ]
     )
-    sheet = load_workbook(io.BytesIO(made))["Results"]
+    sheet = load_workbook(io.BytesIO(workbook_bytes))["Results"]
     names, first, second = sheet.iter_rows()
     columns = {str(cell.value): place for place, cell in enumerate(names)}
-    shown = first[columns["Proposal"]]
-    assert shown.data_type in ("s", "inlineStr")
-    assert shown.value == title.replace("\x0b", "\ufffd")
+    proposal_cell = first[columns["Proposal"]]
+    assert proposal_cell.data_type in ("s", "inlineStr")
+    assert proposal_cell.value == title.replace("\x0b", "\ufffd")
     assert all(cell.data_type != "f" for line in (names, first, second) for cell in line)
     assert first[columns["Soundness"]].data_type == "n"
     assert second[columns["Soundness"]].value is None
@@ -123,12 +130,12 @@ def test_duplicate_of_labelled_idea_is_named_in_its_row() -> None:
     repeats = RepeatedIdea(
         kind="paraphrase", idea=IdeaId("bees"), title="=Reading by bees", url="", share=0.9, pairs=()
     )
-    alone = report_with_verdict(VERDICT.model_copy(update={"repeats": None}))
-    again = report_with_verdict(VERDICT.model_copy(update={"repeats": repeats}))
-    unknown = report_with_verdict(VERDICT)
+    unique_report = make_report_with_verdict(VERDICT.model_copy(update={"repeats": None}))
+    duplicate_report = make_report_with_verdict(VERDICT.model_copy(update={"repeats": repeats}))
+    unknown = make_report_with_verdict(VERDICT)
     rows = [
-        flatten_result(batch_row(number, "succeeded", report))
-        for number, report in enumerate((again, alone, unknown), 1)
+        flatten_result(make_batch_row(number, "succeeded", report))
+        for number, report in enumerate((duplicate_report, unique_report, unknown), 1)
     ]
     assert [row["repeats"] for row in rows] == ["paraphrase of =Reading by bees", None, None]
     first, *_ = csv.DictReader(io.StringIO(render_csv(rows).removeprefix("\ufeff")))
@@ -137,14 +144,14 @@ def test_duplicate_of_labelled_idea_is_named_in_its_row() -> None:
 
 def test_parquet_is_read_back_with_types_and_gaps() -> None:
     table = pq.read_table(io.BytesIO(render_parquet([flatten_result(row) for row in ROWS])))
-    done, failed, _ = table.to_pylist()
-    scored = [part for part in full_report().parts if not isinstance(part.score, Absent)]
+    succeeded, failed, _ = table.to_pylist()
+    scored = [part for part in make_full_report().parts if not isinstance(part.score, Absent)]
     assert scored
     for part in scored:
-        assert done[f"score_{part.name}"] == json.loads(part.score.model_dump_json())["value"]
+        assert succeeded[f"score_{part.name}"] == json.loads(part.score.model_dump_json())["value"]
         assert failed[f"score_{part.name}"] is None
     assert table.schema.field("row").type == "int32"
-    assert (done["row"], done["cost_usd"], failed["cost_usd"]) == (1, 0.25, None)
+    assert (succeeded["row"], succeeded["cost_usd"], failed["cost_usd"]) == (1, 0.25, None)
     assert failed["title"] == '=HYPERLINK("http://evil")'
 
 

@@ -10,7 +10,7 @@ _FIGURE = Figure("start", "pass", ())
 
 
 @pytest.mark.parametrize(
-    ("baseline", "now", "problems", "cell"),
+    ("baseline", "current", "problems", "cell"),
     [
         (1.0, 1.05, [], "1.05 (1.05, 1.05)"),
         (1.0, 1.2, ["start: 1.20 times the baseline"], "1.20 (1.20, 1.20)"),
@@ -21,13 +21,13 @@ _FIGURE = Figure("start", "pass", ())
 )
 def test_figure_that_got_worse_or_fails_in_this_checkout_is_a_problem(
     baseline: float | None,
-    now: float | None,
+    current: float | None,
     problems: list[str],
     cell: str,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    seconds = {"baseline": baseline, "now": now}
+    seconds = {"baseline": baseline, "now": current}
     monkeypatch.setattr(Tree, "measure_cpu_seconds", lambda tree, figure: seconds[tree.root.name])
     trees = [Tree(Path(name), Path(name)) for name in seconds]
     assert list(compare(trees, [_FIGURE], pairs=2)) == problems

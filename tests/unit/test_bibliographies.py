@@ -10,10 +10,10 @@ from assayer.reference_lists.bibliography_files import read_bibliography
 from assayer.reference_lists.bibtex import read_bibtex
 from assayer.reports.bibliographies import correct_entries, render_bibtex, render_ris
 from assayer_client.reports import Retraction
-from tests.unit.reports_fixture import full_report
+from tests.unit.reports_fixture import make_full_report
 
 
-def _own_references() -> OwnReferences:
+def make_own_references() -> OwnReferences:
     record = ReferenceRecord(
         id=PaperId("p:1"),
         title="Sparse & dense codes: 50% of_all sets",
@@ -39,8 +39,8 @@ def _own_references() -> OwnReferences:
 
 
 def test_corrected_entries_are_read_back_from_both_formats() -> None:
-    works = correct_entries(full_report().model_copy(update={"own_references": _own_references()}))
-    for text in (render_bibtex(works), render_ris(works)):
+    corrected_works = correct_entries(make_full_report().model_copy(update={"own_references": make_own_references()}))
+    for text in (render_bibtex(corrected_works), render_ris(corrected_works)):
         first, second, third = read_bibliography(text, "list").entries
         assert first.work.title == "Sparse & dense codes: 50% of_all sets"
         assert first.work.authors == ("Jane van der Roe", "Søren Østby", "NOVEX Collaboration")
@@ -53,10 +53,10 @@ def test_corrected_entries_are_read_back_from_both_formats() -> None:
         assert len({first.key, second.key, third.key}) == 3
 
 
-def test_notes_tell_what_was_corrected() -> None:
-    works = correct_entries(full_report().model_copy(update={"own_references": _own_references()}))
-    bibtex = read_bibtex(render_bibtex(works)).fields.values()
-    ris = rispy.loads(render_ris(works))
+def test_notes_state_the_corrections() -> None:
+    corrected_works = correct_entries(make_full_report().model_copy(update={"own_references": make_own_references()}))
+    bibtex = read_bibtex(render_bibtex(corrected_works)).fields.values()
+    ris = rispy.loads(render_ris(corrected_works))
     assert [entry["note"] for entry in bibtex if "note" in entry] == [
         "Notice about this work: retracted. The year is 2021.",
         "As written in the proposal; no record was found.",
@@ -103,6 +103,6 @@ def test_bibtex_field_is_read_as_authors_write_it(entry: str, fields: dict[str, 
 @pytest.mark.parametrize(
     "entry", ["@misc{k, title={Wells}", "@misc{k, title={Wells, year=2020}", '@misc{k, title="Wells}']
 )
-def test_bibtex_entry_that_is_not_closed_is_reported_and_costs_no_other(entry: str) -> None:
+def test_unclosed_bibtex_entry_is_reported_without_losing_other_entries(entry: str) -> None:
     read = read_bibtex(f"{entry}\n\n@misc{{next, title={{Next}}}}")
     assert (list(read.works), read.unparsed_entries) == (["next"], (entry,))

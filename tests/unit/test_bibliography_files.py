@@ -72,7 +72,7 @@ def test_broken_bibtex_entry_is_reported_and_others_are_read() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "message"),
     [
         ("<rdf:RDF>", "is XML"),
         ("Some words about plans.", "is not a bibliography in BibTeX, RIS, EndNote, CSL JSON"),
@@ -82,18 +82,18 @@ def test_broken_bibtex_entry_is_reported_and_others_are_read() -> None:
         ("a," + "b" * 200_000, "is not a bibliography"),  # longer than a field of the csv module may be
     ],
 )
-def test_non_bibliography_file_is_rejected(text: str, says: str) -> None:
-    with pytest.raises(InputError, match=says):
+def test_non_bibliography_file_is_rejected(text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
         read_bibliography(text, "library")
 
 
 def test_bibliography_entries_without_abstract_are_rejected_with_reason(tmp_path: Path) -> None:
     for name, text in FORMATS.items():
         (tmp_path / name).write_text(text)
-        refused = write_bibliography_records(tmp_path / name, tmp_path / "papers.jsonl")
+        rejections = write_bibliography_records(tmp_path / name, tmp_path / "papers.jsonl")
         (line,) = (tmp_path / "papers.jsonl").read_text().splitlines()
         assert json.loads(line)["id"] == "doi:10.1000/hmm"
-        assert any("'Large N limits': abstract is missing" in item for item in refused)
+        assert any("'Large N limits': abstract is missing" in item for item in rejections)
 
 
 MEDLINE = """
@@ -148,10 +148,14 @@ TABLE = (
 
 @pytest.mark.parametrize("text", [MEDLINE, WEB_OF_SCIENCE, TABLE], ids=["PubMed", "Web of Science", "its table"])
 def test_exports_of_databases_are_read(text: str) -> None:
-    wells, rain = read_bibliography(text, "export.txt").entries
-    assert (wells.work.title, wells.work.authors) == ("Wells in clay of the north", ("Bo Bell", "Di Q Ash"))
-    assert (wells.work.year, wells.work.doi, wells.abstract) == (2019, "10.5555/well.1", "We drilled. Twice.")
-    assert (rain.work.title, rain.work.year) == ("Rain", 2020)
+    first_entry, second_entry = read_bibliography(text, "export.txt").entries
+    assert (first_entry.work.title, first_entry.work.authors) == ("Wells in clay of the north", ("Bo Bell", "Di Q Ash"))
+    assert (first_entry.work.year, first_entry.work.doi, first_entry.abstract) == (
+        2019,
+        "10.5555/well.1",
+        "We drilled. Twice.",
+    )
+    assert (second_entry.work.title, second_entry.work.year) == ("Rain", 2020)
 
 
 def test_date_of_a_pubmed_record_has_its_month_and_day_but_no_season() -> None:
@@ -159,11 +163,11 @@ def test_date_of_a_pubmed_record_has_its_month_and_day_but_no_season() -> None:
 
 
 @pytest.mark.parametrize(
-    ("start", "says"),
+    ("start", "message"),
     [("<PubmedArticleSet><PubmedArticle>", "XML from PubMed"), ("<xml><records>", "EndNote XML"), ("<a>", "is XML,")],
 )
-def test_xml_export_is_refused_by_its_name_with_a_remedy(start: str, says: str) -> None:
-    with pytest.raises(InputError, match=says) as raised:
+def test_xml_export_is_refused_by_its_name_with_a_remedy(start: str, message: str) -> None:
+    with pytest.raises(InputError, match=message) as raised:
         read_bibliography(start, "export.xml")
     assert raised.value.hint
 
@@ -179,7 +183,7 @@ def test_zotero_table_with_old_macintosh_line_ends_is_read() -> None:
 
 
 @pytest.mark.parametrize(
-    ("table", "says"),
+    ("table", "message"),
     [
         ("a,b\rc,d\n", "is not a bibliography"),
         (f"{_ZOTERO_HEADER}book,On reading,Roe,{'x' * 200_000}\n", "field larger than field limit"),
@@ -189,10 +193,10 @@ def test_zotero_table_with_old_macintosh_line_ends_is_read() -> None:
     ids=["no columns of a known export", "long field", "open quote", "long field of Web of Science"],
 )
 @pytest.mark.parametrize("limit", [131_072, 400_000], ids=["usual limit", "limit raised by another reader"])
-def test_table_that_cannot_be_read_is_refused(table: str, says: str, limit: int) -> None:
+def test_table_that_cannot_be_read_is_refused(table: str, message: str, limit: int) -> None:
     previous_limit = csv.field_size_limit(limit)
     try:
-        with pytest.raises(InputError, match=says):
+        with pytest.raises(InputError, match=message):
             read_bibliography(table, "a table")
     finally:
         csv.field_size_limit(previous_limit)

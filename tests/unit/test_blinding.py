@@ -13,11 +13,11 @@ BODY = (
 )
 
 
-def idea(text: str, title: str = "Quote, then abstain") -> Idea:
+def make_idea(text: str, title: str = "Quote, then abstain") -> Idea:
     return parse_idea(text, "idea.md", title)
 
 
-def kinds(masked: Idea) -> list[str]:
+def list_masked_kinds(masked: Idea) -> list[str]:
     assert masked.blinding is not None
     return sorted({item.kind for item in masked.blinding.masked})
 
@@ -37,7 +37,7 @@ BLOCKS = {
 
 @pytest.mark.parametrize("block", BLOCKS.values(), ids=BLOCKS.keys())
 def test_author_block_is_removed_completely(block: str) -> None:
-    masked = blind_idea(idea(f"{block}\n\n## Abstract\n\n{BODY}"))
+    masked = blind_idea(make_idea(f"{block}\n\n## Abstract\n\n{BODY}"))
     for word in ("Anna", "Schmidt", "Freiburg", "Zurich", "Ngozi", "doctoral", "@", "["):
         assert word not in masked.text
     assert BODY in masked.text
@@ -102,41 +102,45 @@ SENTENCES = {
 
 @pytest.mark.parametrize(("sentence", "hidden"), SENTENCES.values(), ids=SENTENCES.keys())
 def test_identifying_sentence_is_masked_and_reported(sentence: str, hidden: list[str]) -> None:
-    masked = blind_idea(idea(f"## Problem\n\n{BODY}\n\n{sentence}\n\n## References\n\nDoe, J. (2019). A paper."))
+    masked = blind_idea(make_idea(f"## Problem\n\n{BODY}\n\n{sentence}\n\n## References\n\nDoe, J. (2019). A paper."))
     assert [word for word in hidden if word in masked.text] == []
     assert BODY in masked.text
     assert "Doe, J. (2019)" in masked.whole_text
     assert masked.blinding is not None
-    shown = " ".join(item.text for item in masked.blinding.masked)
-    assert [word for word in hidden if word not in shown] == []
+    masked_text = " ".join(item.text for item in masked.blinding.masked)
+    assert [word for word in hidden if word not in masked_text] == []
 
 
 def test_byline_after_opening_paragraph_is_removed() -> None:
-    masked = blind_idea(idea(f"{BODY}\nJane Roe\nFull professor, Stanford University\n\n## Method\n\n{BODY}"))
+    masked = blind_idea(make_idea(f"{BODY}\nJane Roe\nFull professor, Stanford University\n\n## Method\n\n{BODY}"))
     assert masked.text == f"{BODY}\n\n## Method\n\n{BODY}"
 
 
 @pytest.mark.parametrize("family", ["Xu", "Ng", "Wu"])
 def test_two_letter_surname_is_masked_when_used_alone(family: str) -> None:
-    said = f"{family} proposed this in 2019. As {family} notes, it works with {family} in charge."
+    sentences = f"{family} proposed this in 2019. As {family} notes, it works with {family} in charge."
     masked = blind_idea(
-        idea(f"# Quote, then abstain\n\nWei {family}\nTsinghua University\n\n## Problem\n\n{BODY} {said}")
+        make_idea(f"# Quote, then abstain\n\nWei {family}\nTsinghua University\n\n## Problem\n\n{BODY} {sentences}")
     )
     assert masked.text.endswith("[name] proposed this in 2019. As [name] notes, it works with [name] in charge.")
 
 
 def test_two_letter_surname_before_first_name_is_masked() -> None:
-    masked = blind_idea(idea(f"## Problem\n\n{BODY}\n\nProf. Xu Weiming leads it. Xu has done so before, as Xu notes."))
+    masked = blind_idea(
+        make_idea(f"## Problem\n\n{BODY}\n\nProf. Xu Weiming leads it. Xu has done so before, as Xu notes.")
+    )
     assert masked.text.endswith("[name] leads it. [name] has done so before, as [name] notes.")
 
 
-def test_surname_matching_a_chemical_symbol_stays_in_chemistry_text() -> None:
-    said = "Anodes of lithium: Li plates at the surface."
-    masked = blind_idea(idea(f"# Quote, then abstain\n\nBo Li\nTsinghua University\n\n## Problem\n\n{BODY} {said}"))
-    assert masked.text.endswith(said)
+def test_surname_matching_a_chemical_symbol_is_not_masked_in_chemistry_text() -> None:
+    sentence = "Anodes of lithium: Li plates at the surface."
+    masked = blind_idea(
+        make_idea(f"# Quote, then abstain\n\nBo Li\nTsinghua University\n\n## Problem\n\n{BODY} {sentence}")
+    )
+    assert masked.text.endswith(sentence)
 
 
-ALONE = {
+TEXTS_WITH_NAME_AS_WORD = {
     "Kaiming He": "He will see. You may ask. He and others agree.",
     "Yi Ma": "The rock is of 120 Ma. It lies deep.",
     "Jane Roe": "ROE is a ratio. The ROE of firms differs.",
@@ -144,18 +148,20 @@ ALONE = {
 }
 
 
-@pytest.mark.parametrize(("author", "said"), ALONE.items(), ids=ALONE)
-def test_words_units_and_abbreviations_matching_author_name_are_kept(author: str, said: str) -> None:
+@pytest.mark.parametrize(("author", "sentence"), TEXTS_WITH_NAME_AS_WORD.items(), ids=TEXTS_WITH_NAME_AS_WORD)
+def test_words_units_and_abbreviations_matching_author_name_are_kept(author: str, sentence: str) -> None:
     masked = blind_idea(
-        idea(f"# Quote, then abstain\n\n{author}\nUniversity of Oslo\n\n## Problem\n\n{BODY}\n\n{said}")
+        make_idea(f"# Quote, then abstain\n\n{author}\nUniversity of Oslo\n\n## Problem\n\n{BODY}\n\n{sentence}")
     )
-    assert masked.text.endswith(said)
+    assert masked.text.endswith(sentence)
 
 
 @pytest.mark.parametrize("block", ["ANNA SCHMIDT\nUniversity of Oslo", "Anna Schmidt\nUniversity of Oslo"])
 def test_author_name_is_masked_in_any_capitalisation(block: str) -> None:
-    said = "Anna Schmidt will lead; Schmidt too. It is SCHMIDT, too. Gram-Schmidt and the Schmidt decomposition stay."
-    masked = blind_idea(idea(f"# Quote, then abstain\n\n{block}\n\n## Problem\n\n{BODY}\n\n{said}"))
+    sentences = (
+        "Anna Schmidt will lead; Schmidt too. It is SCHMIDT, too. Gram-Schmidt and the Schmidt decomposition stay."
+    )
+    masked = blind_idea(make_idea(f"# Quote, then abstain\n\n{block}\n\n## Problem\n\n{BODY}\n\n{sentences}"))
     assert masked.text.endswith(
         "[name] will lead; [name] too. It is [name], too. Gram-Schmidt and the Schmidt decomposition stay."
     )
@@ -164,41 +170,45 @@ def test_author_name_is_masked_in_any_capitalisation(block: str) -> None:
 def test_proposal_title_and_section_titles_are_masked() -> None:
     heading = "Prior results at Stanford University under NSF grant IIS-1234567"
     title = "Prof. Jane Roe (Stanford University): Quoting under NSF grant IIS-1234567"
-    masked = blind_idea(idea(f"## Problem\n\n{BODY} Roe began it.\n\n## {heading}\n\n{BODY}", title))
+    masked = blind_idea(make_idea(f"## Problem\n\n{BODY} Roe began it.\n\n## {heading}\n\n{BODY}", title))
     assert masked.title == "[name] ([institution]): Quoting under [funding]"
     assert masked.sections[1].title == "Prior results at [institution] under [funding]"
     assert "Roe" not in masked.text
 
 
 def test_text_after_reference_list_is_masked_and_list_is_kept() -> None:
-    listed = (
+    reference_text = (
         "Doe, J. (2019). A paper. Stanford University Press.\n\n2. Poe, A. (2018). Play. Cambridge University Press"
     )
     after = (
         "The study will be carried out at Stanford University under NSF grant IIS-1234567. Our group at MIT has GPUs."
     )
-    masked = blind_idea(idea(f"## Problem\n\n{BODY}\n\n## References\n\n{listed}\n\n## Facilities\n\n{after}"))
-    assert listed in masked.whole_text
+    masked = blind_idea(
+        make_idea(f"## Problem\n\n{BODY}\n\n## References\n\n{reference_text}\n\n## Facilities\n\n{after}")
+    )
+    assert reference_text in masked.whole_text
     assert masked.text.endswith(
         "The study will be carried out at [institution] under [funding]. Our group at [institution] has GPUs."
     )
 
 
 def test_removed_section_is_recorded_in_full() -> None:
-    life = "Dr. Jane Roe has led such work. " * 40
-    masked = blind_idea(idea(f"## Problem\n\n{BODY}\n\n## Team\n\n{life}"))
+    biography = "Dr. Jane Roe has led such work. " * 40
+    masked = blind_idea(make_idea(f"## Problem\n\n{BODY}\n\n## Team\n\n{biography}"))
     assert masked.blinding is not None
     (cut,) = masked.blinding.masked
-    assert cut.text == f"## Team {life}".strip()
+    assert cut.text == f"## Team {biography}".strip()
 
 
-@pytest.mark.parametrize("whose", ["## Team\n\nDr. Jane Roe has led such work for many years. ", "Author: Jane Roe, "])
-def test_proposal_with_only_author_information_is_rejected(whose: str) -> None:
+@pytest.mark.parametrize(
+    "author_lines", ["## Team\n\nDr. Jane Roe has led such work for many years. ", "Author: Jane Roe, "]
+)
+def test_proposal_with_only_author_information_is_rejected(author_lines: str) -> None:
     with pytest.raises(InputError, match=r"idea\.md .* blind mode left \d+ words? of its text"):
-        blind_idea(idea(f"# Quote, then abstain\n\n{whose}{'She has won prizes. ' * 8}"))
+        blind_idea(make_idea(f"# Quote, then abstain\n\n{author_lines}{'She has won prizes. ' * 8}"))
 
 
-HONEST = [
+TEXTS_WITHOUT_AUTHORS = [
     "We train with Adam and compare Bayes estimators under a Gaussian prior.",
     "A Nash equilibrium exists, and by the Cauchy–Schwarz inequality the bound holds.",
     "The model is supervised by Contrastive Learning and supported by evidence from ablations.",
@@ -214,12 +224,12 @@ HONEST = [
 ]
 
 
-@pytest.mark.parametrize("sentence", HONEST)
+@pytest.mark.parametrize("sentence", TEXTS_WITHOUT_AUTHORS)
 def test_methods_data_sets_and_cited_authors_stay(sentence: str) -> None:
     text = f"# Quote, then abstain\n\n## Problem\n\n{BODY} {sentence}"
-    masked = blind_idea(idea(text))
-    assert masked.text == idea(text).text
-    assert kinds(masked) == []
+    masked = blind_idea(make_idea(text))
+    assert masked.text == make_idea(text).text
+    assert list_masked_kinds(masked) == []
 
 
 LINES = [
@@ -236,7 +246,7 @@ LINES = [
 @pytest.mark.parametrize("line", LINES)
 def test_labelled_line_unrelated_to_people_is_kept(line: str) -> None:
     text = f"## Problem\n\n{BODY}\n\n{line}\n\n{BODY}"
-    assert blind_idea(idea(text)).text == text
+    assert blind_idea(make_idea(text)).text == text
 
 
 SECTIONS = [
@@ -252,19 +262,19 @@ SECTIONS = [
 @pytest.mark.parametrize("section", SECTIONS)
 def test_scientific_section_with_people_related_title_is_kept(section: str) -> None:
     text = f"## Problem\n\n{BODY}\n\n{section}"
-    assert blind_idea(idea(text)).text == text
+    assert blind_idea(make_idea(text)).text == text
 
 
 def test_only_the_name_is_masked_in_contact_section_about_science() -> None:
-    said = "Prof. Hertz showed how spheres flatten. " + "The area grows with the load. " * 15
-    masked = blind_idea(idea(f"## Problem\n\n{BODY}\n\n## Contact\n\n{said.strip()}"))
-    assert masked.text.endswith("## Contact\n\n[name]" + said.strip().removeprefix("Prof. Hertz"))
+    sentences = "Prof. Hertz showed how spheres flatten. " + "The area grows with the load. " * 15
+    masked = blind_idea(make_idea(f"## Problem\n\n{BODY}\n\n## Contact\n\n{sentences.strip()}"))
+    assert masked.text.endswith("## Contact\n\n[name]" + sentences.strip().removeprefix("Prof. Hertz"))
 
 
 def test_only_personal_details_are_masked_in_mixed_sections() -> None:
-    said = "Dr. Semmelweis showed that hands matter. Write to anna@uni.de."
+    sentences = "Dr. Semmelweis showed that hands matter. Write to anna@uni.de."
     partners = "Jane Roe (University of Oslo) rates the answers. The scores are means of three raters."
-    masked = blind_idea(idea(f"## Problem\n\n{BODY}\n\n## Background\n\n{said}\n\n## Partners\n\n{partners}"))
+    masked = blind_idea(make_idea(f"## Problem\n\n{BODY}\n\n## Background\n\n{sentences}\n\n## Partners\n\n{partners}"))
     assert masked.text.endswith(
         "## Background\n\n[name] showed that hands matter. Write to [e-mail].\n\n"
         "## Partners\n\n[name] ([institution]) rates the answers. The scores are means of three raters."
@@ -277,26 +287,28 @@ def test_author_name_is_masked_except_inside_method_name() -> None:
         "a Nash equilibrium exists. J. Nash will lead it, with Nash's group.\n\n## References\n\n"
         "Nash, J. (2019). Games.\nDoe, A. (2018). Play."
     )
-    masked = blind_idea(idea(text))
+    masked = blind_idea(make_idea(text))
     assert "a Nash equilibrium exists" in masked.text
     assert masked.text.count("Nash") == 1
     assert "Doe, A. (2018). Play." in masked.whole_text
 
 
-def test_masked_idea_keeps_its_id_and_its_own_words() -> None:
-    plain = idea(f"# Quote, then abstain\n\nAnna Schmidt, University of Freiburg\n\n## Problem\n\n{BODY}")
-    masked = blind_idea(plain)
-    assert masked.id == plain.id
-    assert (masked.own_words.title, masked.own_words.text) == (plain.title, plain.text)
-    assert plain.own_words.text == plain.text
+def test_masked_idea_keeps_its_id_and_unmasked_words() -> None:
+    idea_without_names = make_idea(
+        f"# Quote, then abstain\n\nAnna Schmidt, University of Freiburg\n\n## Problem\n\n{BODY}"
+    )
+    masked = blind_idea(idea_without_names)
+    assert masked.id == idea_without_names.id
+    assert (masked.own_words.title, masked.own_words.text) == (idea_without_names.title, idea_without_names.text)
+    assert idea_without_names.own_words.text == idea_without_names.text
 
 
 def test_ideas_differing_only_in_masked_text_share_judged_id() -> None:
-    def by(author: str) -> Idea:
-        return blind_idea(idea(f"# Quote, then abstain\n\n{author}\n\n## Problem\n\n{BODY}"))
+    def blind_idea_by(author: str) -> Idea:
+        return blind_idea(make_idea(f"# Quote, then abstain\n\n{author}\n\n## Problem\n\n{BODY}"))
 
-    first = by("Anna Schmidt, doctoral candidate\nUniversity of Freiburg")
-    second = by("Prof. Dr. Kwame Mensah\nMassachusetts Institute of Technology, Cambridge, MA 02139, USA")
+    first = blind_idea_by("Anna Schmidt, doctoral candidate\nUniversity of Freiburg")
+    second = blind_idea_by("Prof. Dr. Kwame Mensah\nMassachusetts Institute of Technology, Cambridge, MA 02139, USA")
     assert first.id != second.id
     assert (first.text, first.judged_id) == (second.text, second.judged_id)
 
@@ -304,7 +316,7 @@ def test_ideas_differing_only_in_masked_text_share_judged_id() -> None:
 def test_section_texts_are_masked_like_the_full_text() -> None:
     text = f"# Quote, then abstain\n\n## Problem\n\n{BODY} Dr. Jane Roe leads it.\n\n## Method\n\n"
     text += f"Roe et al. (2021) began it; {BODY}"
-    masked = blind_idea(idea(text))
+    masked = blind_idea(make_idea(text))
     assert len(masked.sections) == 2
     for section in masked.sections:
         assert "Roe" not in section.text
@@ -312,7 +324,7 @@ def test_section_texts_are_masked_like_the_full_text() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "default", "several", "blind"),
+    ("requested", "default", "several", "blind"),
     [
         (None, "several", True, True),
         (None, "several", False, False),
@@ -323,6 +335,6 @@ def test_section_texts_are_masked_like_the_full_text() -> None:
     ],
 )
 def test_blind_option_in_request_overrides_default_setting(
-    said: bool | None, default: BlindDefault, several: bool, blind: bool
+    requested: bool | None, default: BlindDefault, several: bool, blind: bool
 ) -> None:
-    assert is_judged_blind(said, default, several=several) is blind
+    assert is_judged_blind(requested, default, several=several) is blind

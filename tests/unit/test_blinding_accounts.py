@@ -38,13 +38,13 @@ IDENTIFYING = {
 }
 
 
-def _blind(text: str) -> Idea:
+def blind_text(text: str) -> Idea:
     return blind_idea(parse_idea(f"# Snow on roofs\n\n{text}", "idea.md"))
 
 
 @pytest.mark.parametrize(("sentence", "hidden"), IDENTIFYING.values(), ids=IDENTIFYING)
 def test_accounts_files_and_initials_of_authors_are_masked(sentence: str, hidden: list[str]) -> None:
-    text = _blind(f"{AUTHORS}\n\n## Problem\n\n{BODY}\n\n{sentence}").text
+    text = blind_text(f"{AUTHORS}\n\n## Problem\n\n{BODY}\n\n{sentence}").text
     assert [words for words in hidden if words in text] == []
     assert BODY in text
 
@@ -61,7 +61,7 @@ def test_accounts_files_and_initials_of_authors_are_masked(sentence: str, hidden
     ],
 )
 def test_other_initials_accounts_and_files_stay(sentence: str) -> None:
-    assert sentence in _blind(f"{AUTHORS}\n\n## Problem\n\n{BODY}\n\n{sentence}").text
+    assert sentence in blind_text(f"{AUTHORS}\n\n## Problem\n\n{BODY}\n\n{sentence}").text
 
 
 LISTS = {
@@ -84,16 +84,16 @@ LISTS = {
 
 @pytest.mark.parametrize(("sentence", "entries"), LISTS.values(), ids=LISTS)
 def test_authors_of_works_cited_by_number_as_theirs_are_masked(sentence: str, entries: str) -> None:
-    masked = _blind(f"## Problem\n\n{BODY}\n\n{sentence} Verhaeghen will weigh.\n\n## References\n\n{entries}")
+    masked = blind_text(f"## Problem\n\n{BODY}\n\n{sentence} Verhaeghen will weigh.\n\n## References\n\n{entries}")
     assert "Verhaeghen" not in masked.whole_text
     assert "Lorrimer" not in masked.whole_text
     assert "Haverkamp" in masked.reference_list
 
 
-def test_works_of_others_cited_by_number_keep_their_authors() -> None:
+def test_authors_of_other_works_cited_by_number_are_not_masked() -> None:
     entries = "[1] L. Haverkamp. Snow at depth. Ice, 2019.\n[2] P. Osei. Snow. Ice, 2018."
     sentence = "Unlike our previous model, that of Haverkamp [1] needs ice, and [2] needs none."
-    masked = _blind(f"## Problem\n\n{BODY} {sentence}\n\n## References\n\n{entries}")
+    masked = blind_text(f"## Problem\n\n{BODY} {sentence}\n\n## References\n\n{entries}")
     assert sentence in masked.text
     assert masked.reference_list == entries
 
@@ -109,7 +109,7 @@ def test_works_of_others_cited_by_number_keep_their_authors() -> None:
     ],
 )
 def test_authors_cited_by_name_as_the_authors_own_are_masked(sentence: str) -> None:
-    text = _blind(f"## Problem\n\n{BODY}\n\n{sentence} Cutting follows Brandvold (2018).").text
+    text = blind_text(f"## Problem\n\n{BODY}\n\n{sentence} Cutting follows Brandvold (2018).").text
     assert "Verhaeghen" not in text
     assert "Brandvold (2018)" in text
 
@@ -122,8 +122,8 @@ def test_authors_cited_by_name_as_the_authors_own_are_masked(sentence: str) -> N
         "Our earlier model was compared with that of Haverkamp [1].",
     ],
 )
-def test_works_of_others_beside_our_model_keep_their_authors(sentence: str) -> None:
+def test_authors_of_other_works_next_to_our_model_are_not_masked(sentence: str) -> None:
     entries = "[1] L. Haverkamp. Snow at depth. Ice, 2019.\n[2] P. Osei. Snow. Ice, 2018."
-    masked = _blind(f"## Problem\n\n{BODY} {sentence}\n\n## References\n\n{entries}")
+    masked = blind_text(f"## Problem\n\n{BODY} {sentence}\n\n## References\n\n{entries}")
     assert sentence in masked.text
     assert masked.reference_list == entries

@@ -9,7 +9,7 @@ BODY = (
     "Language models state things that are not so, and readers cannot tell. We propose to quote first and to abstain "
     "where nothing can be quoted. We will measure how often a claim is borne out by what it cites, on two data sets."
 )
-AT_WORK = {
+TEXTS_OF_PEOPLE_AT_WORK = {
     "future": "Later Ilka Zorvath will train four divers.",
     "present": "The rest is easy: Ilka Zorvath builds the sensors.",
     "passive": "The labels are made by Ilka Zorvath.",
@@ -30,7 +30,7 @@ AT_WORK = {
     "known surname with a new first name": "Dear Ms Zorvath,\n\nwould Ilka Zorvath help?",
     "curriculum vitae": "## CV\n\n2012 PhD in acoustics\n2014 postdoc with Anna Zorvath\n\n## Plan\n\nZorvath helps.",
 }
-STAY = {
+TEXTS_ABOUT_OTHER_AUTHORS = {
     "past": "Samuel Richardson wrote novels as letters; Jane Austen gave them up after a draft.",
     "stated": "Garrett Hardin argues that commons end in ruin, as Elinor Ostrom showed.",
     "by": "A third of the novels by Frances Burney are read in a tool introduced by Donald Knuth.",
@@ -39,7 +39,7 @@ STAY = {
     "long names": "We compare Long Short Term Memory networks with Phase Two filters.",
     "tools": "Kubernetes runs it, Redis keeps it, and Kafka has it.",
 }
-ALONE = {
+NAMES_THAT_STAND_ALONE = {
     "thought": ("Zorvath's hunch is that drops bounce.", True),
     "pronoun": ("She (Zorvath) measured the plate again.", True),
     "first name": ("Leila keeps the clocks together.", True),
@@ -52,19 +52,19 @@ def _mask(text: str) -> str:
     return blind_idea(parse_idea(f"{BODY}\n\n{text}", "idea.md", "Quote, then abstain")).text
 
 
-@pytest.mark.parametrize("text", AT_WORK.values(), ids=AT_WORK)
+@pytest.mark.parametrize("text", TEXTS_OF_PEOPLE_AT_WORK.values(), ids=TEXTS_OF_PEOPLE_AT_WORK)
 def test_people_at_work_are_masked(text: str) -> None:
     masked = _mask(text)
     assert BODY in masked
     assert [name for name in ("Zorvath", "Tamsindo", "Ilka") if name in masked] == []
 
 
-@pytest.mark.parametrize("text", STAY.values(), ids=STAY)
+@pytest.mark.parametrize("text", TEXTS_ABOUT_OTHER_AUTHORS.values(), ids=TEXTS_ABOUT_OTHER_AUTHORS)
 def test_people_of_the_past_and_terms_stay(text: str) -> None:
     assert text in _mask(text)
 
 
-@pytest.mark.parametrize(("text", "may_remain"), ALONE.values(), ids=ALONE)
+@pytest.mark.parametrize(("text", "may_remain"), NAMES_THAT_STAND_ALONE.values(), ids=NAMES_THAT_STAND_ALONE)
 def test_single_name_of_a_team_member_has_a_note(text: str, may_remain: bool) -> None:
     record = blind_idea(parse_idea(f"{BODY}\n\n{text}", "idea.md", "Quote, then abstain")).blinding
     assert record is not None
@@ -78,7 +78,7 @@ def test_people_in_properties_of_a_page_are_masked_in_its_text() -> None:
     assert "Zorvath" not in blind_idea(parse_idea(page, "idea.md")).text
 
 
-def test_last_word_of_a_title_is_no_surname() -> None:
+def test_last_word_of_a_title_is_not_a_surname() -> None:
     front = "Attention for Long Seismic Records\n\nAnna Zorvath1, Oren Tamsindo2\n1University of Ost\n\nAbstract\n"
     masked = blind_idea(parse_idea(f"{front}{BODY} Seismic records are long.", "idea.md"))
     assert masked.title == "Attention for Long Seismic Records"

@@ -10,7 +10,7 @@ BODY = (
     "on it. We will drill wells, log pressure for three years, and compare models of flow. The result is a map."
 )
 FAMILIES = ("Okonedo", "Brzozka", "Quispe")
-ABOVE = {
+BYLINES_ABOVE_THE_TEXT = {
     "reversed": "Okonedo, Ify; Brzozka, Kamila; Quispe, Tadeo",
     "reversed, with and": "Brzozka, Kamila and Okonedo, Ify",
     "initials first": "I. Okonedo, K. Brzozka, T. Quispe",
@@ -22,7 +22,7 @@ ABOVE = {
     "team": "## Team members\n\n1. Ify Okonedo\n2. Kamila Brzozka\n\n## Plan",
     "supervisor": "Supervised by Tadeo Quispe",
 }
-BELOW = {
+TEAMS_BELOW_THE_TEXT = {
     "budget": "Ify Okonedo (PI, 2 months) leads. Kamila Brzozka, postdoc, models. A graduate student (Tadeo Quispe) "
     "logs.",
     "fellows": "Two postdoctoral fellows: Ify Okonedo and Kamila Brzozka, are paid.",
@@ -39,17 +39,20 @@ BELOW = {
 }
 
 
-def _masked(text: str) -> str:
+def mask_text(text: str) -> str:
     return blind_idea(parse_idea(f"# Water between lakes and ground\n\n{text}", "idea.md")).text
 
 
 @pytest.mark.parametrize(
     "text",
-    [*(f"{above}\n\n{BODY}" for above in ABOVE.values()), *(f"{BODY}\n\n{below}" for below in BELOW.values())],
-    ids=[*ABOVE, *BELOW],
+    [
+        *(f"{above}\n\n{BODY}" for above in BYLINES_ABOVE_THE_TEXT.values()),
+        *(f"{BODY}\n\n{below}" for below in TEAMS_BELOW_THE_TEXT.values()),
+    ],
+    ids=[*BYLINES_ABOVE_THE_TEXT, *TEAMS_BELOW_THE_TEXT],
 )
 def test_names_above_and_below_the_text_are_masked(text: str) -> None:
-    text = _masked(text)
+    text = mask_text(text)
     assert BODY in text
     assert [name for name in FAMILIES if name in text] == []
 
@@ -62,8 +65,8 @@ def test_names_above_and_below_the_text_are_masked(text: str) -> None:
         "Galois group and Monte Carlo team up at the Chemistry lab.",
     ],
 )
-def test_terms_that_stand_like_names_stay(sentence: str) -> None:
-    assert sentence in _masked(f"{BODY} {sentence}")
+def test_terms_that_look_like_names_are_not_masked(sentence: str) -> None:
+    assert sentence in mask_text(f"{BODY} {sentence}")
 
 
 @pytest.mark.parametrize(

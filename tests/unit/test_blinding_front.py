@@ -33,7 +33,9 @@ PDF_FRONTS = {
 @pytest.mark.parametrize("front", PDF_FRONTS.values(), ids=PDF_FRONTS.keys())
 @pytest.mark.parametrize("abstract", ["\n\n## Abstract\n\n", " Abstract—"], ids=["heading", "on the same line"])
 def test_names_before_the_abstract_of_a_pdf_are_masked_everywhere(front: str, abstract: str) -> None:
-    masked = blind_idea(_idea(f"## Front matter\n\n{front}{abstract}{BODY} Zorvath et al. (2019) and Tamsindo agree."))
+    masked = blind_idea(
+        make_idea(f"## Front matter\n\n{front}{abstract}{BODY} Zorvath et al. (2019) and Tamsindo agree.")
+    )
     assert [name for name in PEOPLE if name in masked.text] == []
     assert BODY in masked.text
 
@@ -41,13 +43,13 @@ def test_names_before_the_abstract_of_a_pdf_are_masked_everywhere(front: str, ab
 def test_names_below_a_heading_before_the_abstract_are_masked() -> None:
     front = "## METHODOLOGY\n\nIlka Zorvath1*, Bo-Min Quillen2 , Oren Tamsindo3 *Correspondence: ilka@ost.example"
     text = f"## Front matter\n\nZorvath et al.\n\n{front}\n\nAbstract\n{BODY} Funding: Quillen and Tamsindo were paid."
-    assert [name for name in PEOPLE if name in blind_idea(_idea(text)).text] == []
+    assert [name for name in PEOPLE if name in blind_idea(make_idea(text)).text] == []
 
 
 def test_names_that_end_in_letters_of_possible_footnotes_are_masked_as_printed() -> None:
     front = "Ilka Mirkova1, Bo-Min Garlud2 and Oren Tamsieb3 1Department of Physics, University of Ost"
     text = f"## Front matter\n\n{front}\n\n## Abstract\n\n{BODY} Garlud and Tamsieb agree. Mirkova does not."
-    masked = blind_idea(_idea(text)).text
+    masked = blind_idea(make_idea(text)).text
     assert [name for name in ("Mirkova", "Garlud", "Tamsieb") if name in masked] == []
 
 
@@ -66,21 +68,23 @@ SENTENCES = {
 
 
 @pytest.mark.parametrize("sentence", SENTENCES.values(), ids=SENTENCES.keys())
-def test_people_beside_marks_and_labels_are_masked(sentence: str) -> None:
-    masked = blind_idea(_idea(f"## Methods\n\n{BODY}\n\n{sentence}\n\n{BODY}"))
+def test_people_next_to_marks_and_labels_are_masked(sentence: str) -> None:
+    masked = blind_idea(make_idea(f"## Methods\n\n{BODY}\n\n{sentence}\n\n{BODY}"))
     assert [name for name in PEOPLE if name in masked.text] == []
 
 
 @pytest.mark.parametrize("line", ["Ilka Zorvath", "Ilka de’ Bardi Zorvath∗ 6/14/2020 (Updated 9/3/2020)"])
 def test_lone_name_under_the_title_is_masked_and_two_words_of_the_text_are_not(line: str) -> None:
-    masked = blind_idea(_idea(f"# {TITLE}\n\n{line}\n\n## Abstract\n\n{BODY}"))
+    masked = blind_idea(make_idea(f"# {TITLE}\n\n{line}\n\n## Abstract\n\n{BODY}"))
     assert "Zorvath" not in masked.text
-    kept = blind_idea(_idea(f"# {TITLE}\n\nLanguage Models\n\n## Abstract\n\n{BODY}"))
-    assert "Language Models" in kept.text
+    blinded_idea = blind_idea(make_idea(f"# {TITLE}\n\nLanguage Models\n\n## Abstract\n\n{BODY}"))
+    assert "Language Models" in blinded_idea.text
 
 
 def test_name_in_an_address_is_not_taken_for_a_word() -> None:
-    masked = blind_idea(_idea(f"## Front matter\n\nIlka Zorvath1*\n1Lab, zorvath@example.org\n\n## Abstract\n\n{BODY}"))
+    masked = blind_idea(
+        make_idea(f"## Front matter\n\nIlka Zorvath1*\n1Lab, zorvath@example.org\n\n## Abstract\n\n{BODY}")
+    )
     assert "Zorvath" not in masked.text
 
 
@@ -110,13 +114,13 @@ def test_authors_above_the_text_are_masked_in_it() -> None:
     ],
 )
 def test_report_says_where_names_may_remain(text: str, may_remain: bool) -> None:
-    record = blind_idea(_idea(text)).blinding
+    record = blind_idea(make_idea(text)).blinding
     assert record is not None
     assert record.names_may_remain is may_remain
     assert format_masked_counts(record).endswith("names may remain") is may_remain
 
 
-def _idea(text: str) -> Idea:
+def make_idea(text: str) -> Idea:
     return parse_idea(text, "idea.md", TITLE)
 
 

@@ -3,9 +3,9 @@
 import pytest
 
 from assayer.blinding.blind import spans_to_mask
-from tests.unit.processor_time import filled, limited
+from tests.unit.processor_time import fill_text, limited_processor_time
 
-__all__ = ["limited"]
+__all__ = ["limited_processor_time"]
 
 CHARACTERS = 20_000
 HOSTILE = [
@@ -25,4 +25,4 @@ HOSTILE = [
 
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_masking_runs_within_time_limit_on_hostile_text(piece: str) -> None:
-    spans_to_mask(filled(piece, characters=CHARACTERS), "A title")
+    spans_to_mask(fill_text(piece, characters=CHARACTERS), "A title")

@@ -103,7 +103,7 @@ def test_bylines_name_people_whose_first_names_are_unknown(line: str) -> None:
     "line",
     ["Learning by Gradient Descent.", "I, Robot is a book.", "Trained by Deep Nets on Image Nets", "World War II, MD"],
 )
-def test_phrases_like_bylines_mask_nothing(line: str) -> None:
+def test_phrases_like_bylines_are_not_masked(line: str) -> None:
     plan = "We count what a robot, deep nets and a gradient descent carry home from image to image in a war. " * 3
     idea = parse_idea(f"# Bees of a garden\n\n{plan}\n\n{line}\n\n{plan}", "idea.md")
     assert blind_idea(idea).text == idea.text

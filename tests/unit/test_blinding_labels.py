@@ -69,14 +69,14 @@ LINES = {
 }
 
 
-def _masked(text: str) -> str:
+def mask_text(text: str) -> str:
     return blind_idea(parse_idea(f"# Snow on roofs\n\n{text}", "idea.md")).text
 
 
 @pytest.mark.parametrize("place", ["above", "below"])
 @pytest.mark.parametrize("lines", LINES.values(), ids=LINES)
 def test_names_after_labels_are_masked_above_and_below_the_text(lines: str, place: str) -> None:
-    text = _masked(f"{lines}\n\n{BODY}" if place == "above" else f"{BODY}\n\n{lines}\n\n{BODY}")
+    text = mask_text(f"{lines}\n\n{BODY}" if place == "above" else f"{BODY}\n\n{lines}\n\n{BODY}")
     assert [name for name in FAMILIES if name in text] == []
     assert BODY in text
 
@@ -96,10 +96,10 @@ def test_names_after_labels_are_masked_above_and_below_the_text(lines: str, plac
         "Reporter – a gene that shows light\nOwner – whoever pays",
     ],
 )
-def test_values_that_are_no_names_stay(line: str) -> None:
-    assert line in _masked(f"{BODY}\n\n{line}\n\n{BODY}")
+def test_values_that_are_not_names_are_kept(line: str) -> None:
+    assert line in mask_text(f"{BODY}\n\n{line}\n\n{BODY}")
 
 
-def test_text_below_a_table_of_a_team_stays() -> None:
+def test_text_below_a_team_table_is_not_masked() -> None:
     team = "## Research team\n\nResearcher | Position\n\nIfy Okpara | Postdoc\n\nK. Brzozka | Professor"
-    assert BODY in _masked(f"{team}\n\n{BODY}")
+    assert BODY in mask_text(f"{team}\n\n{BODY}")

@@ -19,7 +19,7 @@ from tests.unit.texts_of_languages import (
     TURKISH,
 )
 
-INTRODUCED = {
+INTRODUCTIONS = {
     "Spanish particles": (
         ENGLISH,
         "María del Pilar Urrutikoetxea de la Vega\nUniversity of Elmsea",
@@ -98,18 +98,18 @@ INTRODUCED = {
 }
 
 
-def _masked(text: str) -> str:
+def mask_text(text: str) -> str:
     return blind_idea(parse_idea(f"# 1\n\n{text}", "idea.md")).text
 
 
-@pytest.mark.parametrize(("body", "lines", "hidden"), INTRODUCED.values(), ids=INTRODUCED)
+@pytest.mark.parametrize(("body", "lines", "hidden"), INTRODUCTIONS.values(), ids=INTRODUCTIONS)
 def test_names_in_the_forms_of_a_language_are_masked(body: str, lines: str, hidden: list[str]) -> None:
-    text = _masked(f"{lines}\n\n{body}")
+    text = mask_text(f"{lines}\n\n{body}")
     assert [name for name in hidden if name in text] == []
     assert body in text
 
 
-STAY = {
+TEXTS_TO_KEEP = {
     "plural": (ENGLISH, "By Anna Robert\n\n", "Roberts (2019) disagrees. The Robertson score is used."),
     "Cyrillic words": (RUSSIAN, "Автор: Белый А.И.\n\n", "Белое море и Белому морю. Белая ночь."),
     "Chinese words": (CHINESE, "作者：王建设\n\n", "国王大道的建设已经完成。"),
@@ -119,6 +119,6 @@ STAY = {
 }
 
 
-@pytest.mark.parametrize(("body", "author", "words"), STAY.values(), ids=STAY)
+@pytest.mark.parametrize(("body", "author", "words"), TEXTS_TO_KEEP.values(), ids=TEXTS_TO_KEEP)
 def test_words_like_a_name_of_the_author_stay(body: str, author: str, words: str) -> None:
-    assert words in _masked(f"{author}{body} {words}")
+    assert words in mask_text(f"{author}{body} {words}")

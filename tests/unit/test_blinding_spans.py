@@ -16,14 +16,14 @@ SPANS = st.builds(
 )
 
 
-def _covered(spans: list[MaskSpan]) -> set[int]:
+def list_covered_places(spans: list[MaskSpan]) -> set[int]:
     return {place for span in spans for place in range(span.start, span.end)}
 
 
 @given(st.lists(SPANS, max_size=6))
 def test_disjoint_spans_do_not_overlap_and_cover_the_same_text(spans: list[MaskSpan]) -> None:
     chosen = remove_overlaps(spans)
-    assert _covered(chosen) == _covered(spans)
+    assert list_covered_places(chosen) == list_covered_places(spans)
     assert all(first.end <= second.start for first, second in pairwise(chosen))
 
 

@@ -8,7 +8,7 @@ from tests.unit.texts_of_languages import ARABIC, CHINESE, ENGLISH, HEBREW, JAPA
 
 THAI = "น้ำหนักของหิมะบนหลังคาวัดได้ยากมาก เราจะเปรียบเทียบข้อมูลทั้งสองชุดและวาดแผนที่ของน้ำหนัก ตัวกรองคาลมานใช้เชื่อมข้อมูลทั้งสองชุดในทุกจุด"
 
-WITHOUT = {
+TEXTS_WITHOUT_NAMES = {
     "English terms": f"{ENGLISH} We use Inception Score, AutoDock Vina, African American English and Atom Pairs.",
     "English steps": f"{ENGLISH}\n\n1. Apply LLM Judge\n2. Select HumanEval\n3. Create JSON Files",
     "Russian": f"{RUSSIAN} Балтийское море и Северный Кавказ не рассматриваются. Преобразование Фурье применяется.",
@@ -24,7 +24,7 @@ WITHOUT = {
     "all masked, Arabic": f"إعداد: سلمى الزهراوي\n\n{ARABIC}",
     "all masked, Russian": f"Автор: Чернобровин И.К.\n\n{RUSSIAN}",
 }
-WITH = {
+TEXTS_WITH_NAMES = {
     "English": f"{ENGLISH} Qwfp Zxcvbn keeps the scales.",
     "Russian": f"{RUSSIAN} Керны хранит Аглая Златогорская.",
     "Chinese byline": f"匡若兮\n\n{CHINESE}",
@@ -46,12 +46,12 @@ def _may_remain(text: str) -> bool:
     return record.names_may_remain
 
 
-@pytest.mark.parametrize("text", WITHOUT.values(), ids=WITHOUT)
+@pytest.mark.parametrize("text", TEXTS_WITHOUT_NAMES.values(), ids=TEXTS_WITHOUT_NAMES)
 def test_text_without_possible_names_has_no_note(text: str) -> None:
     assert not _may_remain(text)
 
 
-@pytest.mark.parametrize("text", WITH.values(), ids=WITH)
+@pytest.mark.parametrize("text", TEXTS_WITH_NAMES.values(), ids=TEXTS_WITH_NAMES)
 def test_text_with_a_possible_name_has_a_note_or_is_masked(text: str) -> None:
     masked = blind_idea(parse_idea(f"# 1\n\n{text}", "idea.md"))
     assert masked.blinding is not None

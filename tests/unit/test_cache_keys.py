@@ -35,7 +35,7 @@ SETTINGS: dict[str, Any] = {"base_url": "https://api.example.org/v1", "model": "
 
 
 class OneAnswer:
-    """A transport that answers everything alike, and keeps what it was asked."""
+    """Transport that gives the same answer to every request and records the requests."""
 
     address = "nowhere"
 
@@ -54,7 +54,7 @@ class OneAnswer:
     async def aclose(self) -> None: ...
 
 
-async def asked(
+async def compute_keys(
     task: Task[Question, Weighing], settings: dict[str, Any], answers_of: str, statement: str
 ) -> tuple[str, str]:
     """Return the key of the answer, and that of the same request in a batch."""
@@ -131,7 +131,7 @@ LLM_KEYS: list[tuple[dict[str, Any], dict[str, Any], str, str, str]] = [
 async def test_llm_request_keeps_its_cache_key(
     task: dict[str, Any], settings: dict[str, Any], answers_of: str, key: str, batch_key: str
 ) -> None:
-    assert await asked(replace(WEIGHING, **task), settings, answers_of, "Weights help, é ✓.") == (key, batch_key)
+    assert await compute_keys(replace(WEIGHING, **task), settings, answers_of, "Weights help, é ✓.") == (key, batch_key)
 
 
 def test_repaired_llm_request_keeps_its_batch_tier_key() -> None:
@@ -141,7 +141,7 @@ def test_repaired_llm_request_keeps_its_batch_tier_key() -> None:
     assert request_key(request) == "a38e785948c65b6cc288e68b91c7691d5e99c3b7a5bf74540145306aa0c73956"
 
 
-class Recording:
+class RecordingFetcher:
     """Fetcher that finds nothing and records the requests."""
 
     def __init__(self) -> None:
@@ -157,7 +157,7 @@ WINDOW = Window(before=dt.date(2024, 5, 6))
 PAPER = Identifiers(doi="10.1234/abc.5", arxiv="2401.01234", s2="0" * 40, openalex="W12", acl="P18-1001")
 QUERY = "sparse attention for é translation"
 
-Ask = Callable[[Recording], Coroutine[Any, Any, object]]
+Ask = Callable[[RecordingFetcher], Coroutine[Any, Any, object]]
 
 SOURCE_KEYS: dict[str, tuple[str, Ask, str]] = {
     "semantic_scholar search": (
@@ -240,7 +240,7 @@ SOURCE_KEYS: dict[str, tuple[str, Ask, str]] = {
 
 @pytest.mark.parametrize(("source", "ask", "key"), SOURCE_KEYS.values(), ids=SOURCE_KEYS)
 async def test_source_request_keeps_its_cache_key(source: str, ask: Ask, key: str) -> None:
-    recording = Recording()
+    recording = RecordingFetcher()
     await asyncio.gather(ask(recording), return_exceptions=True)  # what a source makes of no answer matters elsewhere
     settings = load_settings("online").sources[source]
     address = SourceAddress(source, settings, settings.base_url or f"https://{source}.example.org")

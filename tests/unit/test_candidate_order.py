@@ -12,33 +12,35 @@ from assayer.methods.scholareval.candidate_order import fuse_rankings, interleav
 from assayer.methods.scholareval.schemas import FirstLookQuestion
 from assayer.models import PaperId, Score
 from assayer.run.journal import Journal
-from tests.unit.scholareval_runs import corpus_papers, evaluated, twin_backends
+from tests.unit.scholareval_runs import evaluate_idea, make_corpus_papers, make_twin_backends
 
 RANKINGS = st.lists(st.lists(st.sampled_from("abcdefgh").map(PaperId), unique=True), max_size=4)
 
 
-def ids(letters: str) -> list[PaperId]:
+def make_paper_ids(letters: str) -> list[PaperId]:
     return [PaperId(letter) for letter in letters]
 
 
 @given(RANKINGS, st.integers(0, 10))
-def test_merged_rankings_contain_every_paper_once_within_limit(rankings: list[list[PaperId]], most: int) -> None:
-    everything = {paper for ranking in rankings for paper in ranking}
-    assert sorted(fuse_rankings(rankings)) == sorted(everything)
-    turns = interleave_rankings(rankings, most)
-    assert len(turns) == len(set(turns)) == min(most, len(everything))
+def test_merged_rankings_contain_every_paper_once_within_limit(rankings: list[list[PaperId]], max_papers: int) -> None:
+    ranked_papers = {paper for ranking in rankings for paper in ranking}
+    assert sorted(fuse_rankings(rankings)) == sorted(ranked_papers)
+    turns = interleave_rankings(rankings, max_papers)
+    assert len(turns) == len(set(turns)) == min(max_papers, len(ranked_papers))
 
 
 def test_rank_fusion_prefers_paper_found_by_both_rankings() -> None:
-    assert fuse_rankings([ids("ab"), ids("cb")])[0] == "b"
+    assert fuse_rankings([make_paper_ids("ab"), make_paper_ids("cb")])[0] == "b"
 
 
 def test_round_robin_takes_papers_from_each_ranking_in_turn() -> None:
-    assert interleave_rankings([ids("abc"), ids("xyz"), ids("b")], 5) == ids("axbyc")
+    assert interleave_rankings(
+        [make_paper_ids("abc"), make_paper_ids("xyz"), make_paper_ids("b")], 5
+    ) == make_paper_ids("axbyc")
 
 
-class ByLength:
-    """Prefers long texts."""
+class LengthReranker:
+    """Reranker that prefers long texts."""
 
     name = "by length"
 
@@ -51,25 +53,25 @@ class ByLength:
 
 
 async def test_reranker_sets_paper_order_and_order_is_kept_without_reranker() -> None:
-    papers = corpus_papers()[:5]
+    papers = make_corpus_papers()[:5]
     given_order = [paper.id for paper in papers]
     longest = sorted(papers, key=lambda paper: -len(f"{paper.title}. {paper.abstract}"))
     assert await rerank_papers(None, "q", papers, Journal()) == given_order
-    assert await rerank_papers(ByLength(), "q", papers, Journal()) == [paper.id for paper in longest]
+    assert await rerank_papers(LengthReranker(), "q", papers, Journal()) == [paper.id for paper in longest]
 
 
 async def test_methods_and_dimensions_are_reranked_with_their_own_queries() -> None:
-    backends, llm = twin_backends()
-    reranker = ByLength()
-    report = await evaluated(replace(backends, reranker=reranker))
-    looks = llm.questions(FirstLookQuestion)
-    assert {look.purpose for look in looks} == {"soundness", "contribution"}
+    backends, llm = make_twin_backends()
+    reranker = LengthReranker()
+    report = await evaluate_idea(replace(backends, reranker=reranker))
+    first_looks = llm.list_questions(FirstLookQuestion)
+    assert {question.purpose for question in first_looks} == {"soundness", "contribution"}
     assert len(reranker.queries) >= sum(len(part.assessments) for part in report.parts)
     assert report.provenance.reranking_model == "by length"
 
 
-class Waiting(ByLength):
-    """Answers no query until `count` queries have arrived."""
+class WaitingReranker(LengthReranker):
+    """Reranker that answers no query until `count` queries have arrived."""
 
     def __init__(self, count: int) -> None:
         super().__init__()
@@ -82,12 +84,12 @@ class Waiting(ByLength):
 
 
 async def test_methods_and_dimensions_are_reranked_concurrently() -> None:
-    backends, _ = twin_backends()
-    report = await evaluated(replace(backends, reranker=Waiting(6)))
+    backends, _ = make_twin_backends()
+    report = await evaluate_idea(replace(backends, reranker=WaitingReranker(6)))
     assert "reranking of papers" not in {item.item_kind for item in report.coverage.dropped}
 
 
-class Broken(ByLength):
+class FailingReranker(LengthReranker):
     """Reranker that fails if the query names a measurement."""
 
     async def score(self, query: str, texts: Sequence[str]) -> Sequence[float]:
@@ -97,16 +99,16 @@ class Broken(ByLength):
 
 
 async def test_failed_reranking_keeps_order_and_evaluation_completes() -> None:
-    papers, journal = corpus_papers()[:5], Journal()
-    assert await rerank_papers(Broken(), "compare", papers, journal) == [paper.id for paper in papers]
+    papers, journal = make_corpus_papers()[:5], Journal()
+    assert await rerank_papers(FailingReranker(), "compare", papers, journal) == [paper.id for paper in papers]
     assert [(item.item_kind, item.count) for item in journal.list_dropped()] == [("reranking of papers", 1)]
-    backends, _ = twin_backends()
+    backends, _ = make_twin_backends()
 
-    class AlwaysBroken(Broken):
+    class AlwaysBroken(FailingReranker):
         async def score(self, query: str, texts: Sequence[str]) -> Sequence[float]:
             raise Defect("The reranker failed.")
 
-    report = await evaluated(replace(backends, reranker=AlwaysBroken()))
+    report = await evaluate_idea(replace(backends, reranker=AlwaysBroken()))
     assert all(part.assessments for part in report.parts)
     assert any(isinstance(part.score, Score) for part in report.parts)
     assert "reranking of papers" in {item.item_kind for item in report.coverage.dropped}

@@ -11,20 +11,20 @@ from index.ingest.record_rows import RecordRow, jsonl_row
 from index.records.export_records import parse_record
 from index.records.paper_record import PaperRecord
 from tests.unit.case_files import CASES, NEEDS_CASES, read
-from tests.unit.own_references_fixture import checked, outcomes
+from tests.unit.own_references_fixture import check_references, list_outcomes
 
 pytestmark = NEEDS_CASES
 
 
-def paper(record: PaperRecord) -> Paper:
+def convert_to_paper(record: PaperRecord) -> Paper:
     fields = {name: getattr(record, name) for name in ("id", "title", "abstract", "authors", "publication_date")}
     retraction = Retraction(kind="retracted", source="corpus") if record.retracted else None
     return Paper(**fields, source="corpus", identifiers=record.identifiers, retraction=retraction)
 
 
-def papers(file: str) -> list[Paper]:
+def read_papers(file: str) -> list[Paper]:
     lines = (CASES / file).read_text("utf-8").splitlines()
-    return [paper(parse_record(json.loads(line))) for line in lines]
+    return [convert_to_paper(parse_record(json.loads(line))) for line in lines]
 
 
 @pytest.mark.parametrize(
@@ -50,9 +50,11 @@ def papers(file: str) -> list[Paper]:
     ],
 )
 async def test_entries_of_a_list_are_found_in_the_corpus(name: str, expected: list[str]) -> None:
-    own = await checked(await read(name), local=papers("refs/corpus.jsonl"))
-    assert outcomes(own) == expected
-    assert [entry.differences for entry in own.entries if entry.outcome == "found"] == [()] * expected.count("found")
+    references = await check_references(await read(name), local_papers=read_papers("refs/corpus.jsonl"))
+    assert list_outcomes(references) == expected
+    assert [entry.differences for entry in references.entries if entry.outcome == "found"] == [()] * expected.count(
+        "found"
+    )
 
 
 async def test_titles_of_an_openalex_snapshot_lose_their_markup_and_are_found() -> None:
@@ -67,11 +69,13 @@ async def test_titles_of_an_openalex_snapshot_lose_their_markup_and_are_found() 
         for row in rows
     ]
     assert not [record.title for record in records if set("<>") & set(record.title) or "&amp;" in record.title]
-    own = await checked(await read("ingest/openalex-titles.md"), local=[paper(record) for record in records])
-    assert outcomes(own) == ["found", "found", "found", "retracted", "found"]
+    references = await check_references(
+        await read("ingest/openalex-titles.md"), local_papers=[convert_to_paper(record) for record in records]
+    )
+    assert list_outcomes(references) == ["found", "found", "found", "retracted", "found"]
 
 
-async def test_identifiers_in_running_text_are_read_whole() -> None:
+async def test_identifiers_in_running_text_are_read_completely() -> None:
     entries = read_references(await read("refs/10-body-identifiers.md")).entries
     assert {work.doi or work.arxiv for work in entries} == {
         "10.1002/(sici)1096-9999(19960129)365:1<113::aid-xne9>3.0.co;2-6",
@@ -89,13 +93,13 @@ async def test_identifiers_in_running_text_are_read_whole() -> None:
     ],
 )
 def test_records_of_exports_are_read(name: str, title: str, author: str) -> None:
-    (record,) = papers(f"ingest/{name}.jsonl")
+    (record,) = read_papers(f"ingest/{name}.jsonl")
     assert (record.title, record.authors[0]) == (title, author)
     assert record.publication_date is not None
 
 
 def test_withdrawn_record_of_an_export_is_retracted() -> None:
-    (record,) = papers("ingest/kaggle-arxiv.jsonl")
+    (record,) = read_papers("ingest/kaggle-arxiv.jsonl")
     assert record.retraction is not None
 
 

@@ -10,7 +10,7 @@ pytestmark = NEEDS_CASES
 PROPOSAL = ["Problem", "Method", "Evaluation"]
 
 
-def reading(idea: Idea) -> ReadingRecord:
+def get_reading(idea: Idea) -> ReadingRecord:
     assert idea.reading is not None
     return idea.reading
 
@@ -69,7 +69,7 @@ async def test_title_sections_and_references_are_read(
 ) -> None:
     idea = await read(name)
     assert idea.title == title
-    assert [section.title for section in reading(idea).sections] == sections
+    assert [section.title for section in get_reading(idea).sections] == sections
     assert len(idea.references) == references
 
 
@@ -79,20 +79,20 @@ async def test_reference_list_is_excluded_from_judged_text() -> None:
 
 async def test_generated_idea_text_fields_are_read_and_omissions_are_listed() -> None:
     idea = await read("documents/ai-scientist-ideas.json")
-    titles = [section.title for section in reading(idea).sections]
+    titles = [section.title for section in get_reading(idea).sections]
     assert titles == ["Abstract", "Short hypothesis", "Related work", "Experiments", "Risk factors and limitations"]
-    assert [item.part for item in reading(idea).unread_parts] == ['the field "Name"', 'the field "Interestingness"']
+    assert [item.part for item in get_reading(idea).unread_parts] == ['the field "Name"', 'the field "Interestingness"']
 
 
 async def test_front_matter_is_excluded_from_text() -> None:
     idea = await read("documents/front-matter.md")
     assert idea.title == "Scoring plans: a front matter case"
     assert "A. Verne" not in idea.text
-    assert reading(idea).front_matter == ("title", "author", "date", "abstract", "bibliography")
+    assert get_reading(idea).front_matter == ("title", "author", "date", "abstract", "bibliography")
 
 
 async def test_citation_marks_are_counted_without_a_reference_list() -> None:
-    record = reading(await read("documents/changes-and-fields.docx"))
+    record = get_reading(await read("documents/changes-and-fields.docx"))
     assert (record.citation_marks, record.references) == (2, 0)
 
 
@@ -108,7 +108,7 @@ async def test_formula_in_docx_is_read_as_text() -> None:
 
 async def test_odt_footnote_is_counted_and_reference_is_read() -> None:
     idea = await read("documents/footnote-and-change.odt")
-    assert reading(idea).notes == 1
+    assert get_reading(idea).notes == 1
     assert len(idea.references) == 1
 
 
@@ -120,14 +120,14 @@ async def test_html_markup_and_entities_are_removed_from_csv_export() -> None:
 
 @pytest.mark.parametrize(("name", "marks"), [("front-matter.md", 2), ("anchored-references.md", 1)])
 async def test_citation_marks_of_pandoc_are_counted(name: str, marks: int) -> None:
-    record = reading(await read(f"documents/{name}"))
+    record = get_reading(await read(f"documents/{name}"))
     assert record.citation_marks == marks
     assert "References" not in [section.title for section in record.sections]
 
 
-async def test_footnotes_of_a_pdf_follow_their_paragraph_and_compound_words_stay_whole() -> None:
+async def test_pdf_footnotes_follow_their_paragraph_and_compound_words_are_not_split() -> None:
     idea = await read("pdf/footnotes.pdf")
-    assert reading(idea).notes == 3
+    assert get_reading(idea).notes == 3
     paragraphs = idea.text.split("\n\n")
     for mark, note in (("1", "Juana Maldonaro, Large N"), ("2", "We thank nobody."), ("3", "See the interview guide")):
         place = next(number for number, text in enumerate(paragraphs) if text.startswith(f"[^{mark}]: {note}"))
@@ -143,7 +143,7 @@ async def test_footnotes_of_a_pdf_follow_their_paragraph_and_compound_words_stay
         ("tables/openalex-style-duplicate.csv", "more than one column named title"),
     ],
 )
-async def test_unreadable_file_is_rejected_with_what_to_do(name: str, message: str) -> None:
-    found = await read_ideas([CASES / name])
-    assert found.ideas == []
-    assert message in found.rejected[0].message
+async def test_unreadable_file_is_rejected_with_advice(name: str, message: str) -> None:
+    ideas = await read_ideas([CASES / name])
+    assert ideas.ideas == []
+    assert message in ideas.rejected[0].message

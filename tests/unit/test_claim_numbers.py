@@ -10,7 +10,7 @@ from assayer.models import PaperId
 A, B = PaperId("a"), PaperId("b")
 
 
-def missing(claim: str, text: str, idea: str = "") -> tuple[str, ...]:
+def find_missing_numbers(claim: str, text: str, idea: str = "") -> tuple[str, ...]:
     return KnownNumbers(collect_numbers(idea), {A: collect_numbers(text)}).find_missing(claim, [A])
 
 
@@ -44,11 +44,11 @@ def missing(claim: str, text: str, idea: str = "") -> tuple[str, ...]:
     ],
 )
 def test_number_in_different_notation_is_recognised(claim: str, text: str) -> None:
-    assert missing(claim, text) == ()
+    assert find_missing_numbers(claim, text) == ()
 
 
 @pytest.mark.parametrize(
-    ("claim", "text", "numbers"),
+    ("claim", "text", "missing_numbers"),
     [
         ("It saves 38 % of the cost in 7 of 9 tasks", "It saves 30 % of the cost in nine tasks", ("38 %", "7")),
         ("It saves 0.38", "It saves 38", ("0.38",)),
@@ -63,16 +63,18 @@ def test_number_in_different_notation_is_recognised(claim: str, text: str) -> No
         ("10m parameters", "12 million parameters", ("10m",)),
     ],
 )
-def test_number_missing_from_source_is_reported_as_written(claim: str, text: str, numbers: tuple[str, ...]) -> None:
-    assert missing(claim, text) == numbers
+def test_number_missing_from_source_is_reported_as_written(
+    claim: str, text: str, missing_numbers: tuple[str, ...]
+) -> None:
+    assert find_missing_numbers(claim, text) == missing_numbers
 
 
 def test_numbers_of_the_idea_and_of_every_cited_paper_are_known() -> None:
-    known = KnownNumbers(
+    known_numbers = KnownNumbers(
         collect_numbers("40 raters"), {A: collect_numbers("50 raters"), B: collect_numbers("60 raters")}
     )
-    assert known.find_missing("40, 50 and 60 raters", [A, B]) == ()
-    assert known.find_missing("40, 50 and 60 raters", [A]) == ("60",)
+    assert known_numbers.find_missing("40, 50 and 60 raters", [A, B]) == ()
+    assert known_numbers.find_missing("40, 50 and 60 raters", [A]) == ("60",)
 
 
 def test_claim_without_citation_is_not_checked() -> None:
@@ -81,4 +83,4 @@ def test_claim_without_citation_is_not_checked() -> None:
 
 @given(st.text(alphabet="0123456789.,% kKmMoOnNeE-–/:", max_size=200))
 def test_every_number_is_found_in_its_own_text(text: str) -> None:
-    assert missing(text, text) == ()
+    assert find_missing_numbers(text, text) == ()

@@ -14,41 +14,41 @@ from assayer_client.blocking import finish
 from assayer_client.namespaces import Namespace
 from assayer_client.settings import RetryPolicy
 
-KEYED = "http://127.0.0.1:8765"
+ADDRESS = "http://127.0.0.1:8765"
 
 
-def _public(thing: object) -> dict[str, Callable[..., Any]]:
-    return {name: member for name, member in inspect.getmembers(thing, callable) if not name.startswith("_")}
+def list_public_members(owner: object) -> dict[str, Callable[..., Any]]:
+    return {name: member for name, member in inspect.getmembers(owner, callable) if not name.startswith("_")}
 
 
-def _shape(method: Callable[..., Any]) -> list[tuple[str, Any, Any, str]]:
+def list_parameters(method: Callable[..., Any]) -> list[tuple[str, Any, Any, str]]:
     return [
-        (parameter.name, parameter.kind, parameter.default, _waited_for(parameter.annotation))
+        (parameter.name, parameter.kind, parameter.default, unwrap_awaitable(parameter.annotation))
         for parameter in inspect.signature(method).parameters.values()
     ]
 
 
-def _waited_for(annotation: Any) -> str:
+def unwrap_awaitable(annotation: Any) -> str:
     """Return the awaited result type of a parameter that is itself a method of the client."""
     return re.sub(r"collections\.abc\.Awaitable\[(.*)\]", r"\1", str(annotation))
 
 
 def test_sync_and_async_clients_have_matching_methods_and_docstrings() -> None:
-    sync, awaited = _public(Client), _public(AsyncClient)
+    sync, awaited = list_public_members(Client), list_public_members(AsyncClient)
     assert sync.keys() == awaited.keys() == {"close", "each", "evaluate"}
     for name in ("each", "evaluate"):
-        assert _shape(sync[name]) == _shape(awaited[name]), name
+        assert list_parameters(sync[name]) == list_parameters(awaited[name]), name
         assert sync[name].__doc__ == awaited[name].__doc__, name
 
 
 def test_namespace_methods_have_matching_signatures_and_docstrings() -> None:
-    sync, awaited = Client(KEYED, "ak_x"), AsyncClient(KEYED, "ak_x")
+    sync, awaited = Client(ADDRESS, "ak_x"), AsyncClient(ADDRESS, "ak_x")
     groups = {name: group for name, group in vars(sync).items() if isinstance(group, Namespace)}
     assert {"evaluations", "batches", "rankings", "rewards", "members"} <= groups.keys()
     for name, group in groups.items():
-        for method, own in _public(group).items():
+        for method, own_method in list_public_members(group).items():
             if method not in ("exchange", "finish"):
-                assert _shape(own) == _shape(getattr(getattr(awaited, name), method)), method
+                assert list_parameters(own_method) == list_parameters(getattr(getattr(awaited, name), method)), method
     assert [parameter.name for parameter in inspect.signature(sync.rewards.outcomes).parameters.values()] == [
         *("id", "after", "seconds")
     ]
@@ -68,8 +68,8 @@ def test_coroutine_that_suspends_is_refused_by_the_synchronous_client() -> None:
 def test_client_import_does_not_load_service_packages() -> None:
     heavy = ("assayer", "orchestrator", "numpy", "starlette", "fastapi", "uvicorn", "asyncpg", "ray", "torch", "faiss")
     program = f"import sys, assayer_client; print([name for name in {heavy} if name in sys.modules])"
-    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
-    assert ended.stdout.strip() == "[]"
+    completed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
+    assert completed.stdout.strip() == "[]"
 
 
 def test_correctly_signed_webhook_message_is_accepted_and_forgeries_are_rejected() -> None:
@@ -105,8 +105,8 @@ def test_retry_pauses_are_capped_and_respect_retry_after() -> None:
     assert all(0 <= pause(patience, failures, None) <= min(8, 2 ** (failures - 1)) for failures in range(1, 60))
     busy = ApiProblem(503, "Busy", retry_after=30)
     assert all(30 <= pause(patience, 1, busy) <= 31 for _ in range(50))
-    looks = [next_poll(elapsed, None) for elapsed in (0, 1, 10, 30, 1000)]
-    assert looks == [0.2, 0.2, 1, 3, 5]
+    pauses = [next_poll(elapsed, None) for elapsed in (0, 1, 10, 30, 1000)]
+    assert pauses == [0.2, 0.2, 1, 3, 5]
     assert next_poll(9.9, 10) == pytest.approx(0.1)
     with pytest.raises(TimeoutError):
         next_poll(10, 10)

@@ -23,10 +23,10 @@ import pytest
 from assayer.methods.criteria_file import load_criteria
 from assayer.methods.debate.composition import load_compositions
 from cluster.operator_settings import setting_paths, variable_name
-from tests.unit.commands_and_pages import BY_PATH, PAGES, ROOT
+from tests.unit.commands_and_pages import COMMAND_BY_PATH, PAGES, ROOT
 from workers.policy_training.plan_reading import read_policy_training
 
-FOREIGN = {
+OTHER_PROGRAMS = {
     "createdb": "PostgreSQL's own",
     "inspect": "Inspect AI's own; tests/e2e/test_inspect.py runs its task",
     "jq": "a filter of the reader's choice",
@@ -41,7 +41,7 @@ FOREIGN = {
     "head": "a filter",
 }
 """Commands that are not checked, with the reason."""
-EXPECTED = {"console": 60, "bash": 16, "python": 9, "text": 7, "json": 4, "toml": 4, "ini": 1}
+MIN_BLOCK_COUNTS = {"console": 60, "bash": 16, "python": 9, "text": 7, "json": 4, "toml": 4, "ini": 1}
 """Least number of blocks of each language, so that a pattern that finds none is noticed."""
 _BLOCK = re.compile(r"^( *)```([^\n`]*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 _PYTHONS = {"python", "python3", "gpu/bin/python", ".venv/bin/python"}
@@ -58,15 +58,15 @@ class Block(NamedTuple):
     def commands(self) -> list[str]:
         """Command lines, with their continuations."""
         text, is_shell = re.sub(r"\\\n", " ", self.text), self.language == "bash"
-        found = list[str]()
-        for line in (_without_here_documents(text) if is_shell else text).splitlines():
-            if found and _is_open(found[-1]):
-                found[-1] += f"\n{line}"
+        commands = list[str]()
+        for line in (remove_here_documents(text) if is_shell else text).splitlines():
+            if commands and _is_open(commands[-1]):
+                commands[-1] += f"\n{line}"
             elif is_shell and line.strip():
-                found.append(line)
+                commands.append(line)
             elif line.startswith("$ "):
-                found.append(line[2:])
-        return found
+                commands.append(line[2:])
+        return commands
 
 
 def _is_open(line: str) -> bool:
@@ -77,43 +77,43 @@ def _is_open(line: str) -> bool:
     return False
 
 
-def _without_here_documents(text: str) -> str:
+def remove_here_documents(text: str) -> str:
     return re.sub(r"<<'(\w+)'\n.*?^\1$", "", text, flags=re.MULTILINE | re.DOTALL)
 
 
-def _blocks() -> Iterator[Block]:
+def iterate_blocks() -> Iterator[Block]:
     for page in PAGES:
         for _, language, text in _BLOCK.findall(page.read_text("utf-8")):
             yield Block(page.relative_to(ROOT).as_posix(), language.strip(), text)
 
 
-BLOCKS = list(_blocks())
+BLOCKS = list(iterate_blocks())
 
 
-def _named(language: str) -> list[object]:
-    found = [block for block in BLOCKS if block.language == language]
+def list_block_parameters(language: str) -> list[object]:
+    blocks = [block for block in BLOCKS if block.language == language]
     places = Counter[str]()
-    named = list[object]()
-    for block in found:
+    parameters = list[object]()
+    for block in blocks:
         places[block.page] += 1
-        named.append(pytest.param(block, id=f"{block.page}-{places[block.page]}"))
-    return named
+        parameters.append(pytest.param(block, id=f"{block.page}-{places[block.page]}"))
+    return parameters
 
 
 def test_every_block_names_a_language_that_is_checked() -> None:
     counts = Counter(block.language for block in BLOCKS)
-    assert counts.keys() == EXPECTED.keys()
-    assert all(counts[language] >= least for language, least in EXPECTED.items()), counts
+    assert counts.keys() == MIN_BLOCK_COUNTS.keys()
+    assert all(counts[language] >= min_count for language, min_count in MIN_BLOCK_COUNTS.items()), counts
     fences = sum(len(re.findall(r"^ *```", page.read_text("utf-8"), re.MULTILINE)) for page in PAGES)
     assert fences == 2 * len(BLOCKS)
 
 
 def test_every_command_that_is_not_checked_is_still_in_use() -> None:
-    used = {words[0] for block in BLOCKS if block.language in {"console", "bash"} for words in _split(block)}
-    assert FOREIGN.keys() - used == set()
+    used_programs = {words[0] for block in BLOCKS if block.language in {"console", "bash"} for words in _split(block)}
+    assert OTHER_PROGRAMS.keys() - used_programs == set()
 
 
-@pytest.mark.parametrize("block", [*_named("console"), *_named("bash")])
+@pytest.mark.parametrize("block", [*list_block_parameters("console"), *list_block_parameters("bash")])
 def test_commands_exist(block: Block, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"A plan.")))
     assert _check_all(block)
@@ -127,12 +127,12 @@ def _split(block: Block) -> Iterator[list[str]]:
         for is_separator, words in groupby(lexer, lambda word: not set(word) - set("();<>|&")):
             command = list(words)
             while command and re.fullmatch(r"[A-Z][A-Z0-9_]*=.*", command[0], re.DOTALL):
-                command = _assigned(command)
+                command = check_assignment(command)
             if command and not is_separator:
                 yield command
 
 
-def _assigned(command: Sequence[str]) -> list[str]:
+def check_assignment(command: Sequence[str]) -> list[str]:
     _check_variable(command[0])
     return list(command[1:])
 
@@ -153,27 +153,27 @@ def _check_all(block: Block) -> int:
 
 
 def _check(words: list[str]) -> None:
-    program, rest = words[0], words[1:]
+    program, arguments = words[0], words[1:]
     if program in {"assayer", ".venv/bin/assayer"}:
-        _check_assayer(rest)
+        _check_assayer(arguments)
     elif program in _PYTHONS:
-        _check_python(rest)
+        _check_python(arguments)
     elif program in _PIPS or words[:3] == ["uv", "pip", "install"]:
         _check_extras(words)
-    elif program in _CHECKS:
-        _CHECKS[program](rest)
+    elif program in _CHECK_BY_PROGRAM:
+        _CHECK_BY_PROGRAM[program](arguments)
     else:
-        assert program in FOREIGN or (ROOT / program).exists(), words
+        assert program in OTHER_PROGRAMS or (ROOT / program).exists(), words
 
 
 def _check_assayer(words: list[str]) -> None:
-    depth = next(n for n in (3, 2, 1) if n == 1 or " ".join(words[:n]) in BY_PATH)
+    depth = next(n for n in (3, 2, 1) if n == 1 or " ".join(words[:n]) in COMMAND_BY_PATH)
     name = " ".join(words[:depth])
     if name.startswith("--"):
         assert name in {"--help", "--version", "--install-completion"}
         return
     try:
-        with BY_PATH[name].make_context(name, words[depth:]):
+        with COMMAND_BY_PATH[name].make_context(name, words[depth:]):
             pass
     except Exception as error:
         raise AssertionError(f"{words}: {error}") from error
@@ -189,7 +189,7 @@ def _check_python(words: list[str]) -> None:
 
 
 def _check_extras(words: list[str]) -> None:
-    known = {
+    known_extras = {
         distribution: set(tomllib.loads((ROOT / file).read_text("utf-8"))["project"].get("optional-dependencies", {}))
         for distribution, file in (
             ("assayer-research", "pyproject.toml"),
@@ -197,9 +197,9 @@ def _check_extras(words: list[str]) -> None:
         )
     }
     for word in words:
-        if found := re.fullmatch(r"(assayer-research(?:-client)?|\.)\[([\w,-]+)\]", word):
-            distribution = "assayer-research" if found[1] == "." else found[1]
-            assert set(found[2].split(",")) <= known[distribution], word
+        if match := re.fullmatch(r"(assayer-research(?:-client)?|\.)\[([\w,-]+)\]", word):
+            distribution = "assayer-research" if match[1] == "." else match[1]
+            assert set(match[2].split(",")) <= known_extras[distribution], word
 
 
 def _check_make(words: list[str]) -> None:
@@ -220,11 +220,11 @@ def _check_files(words: list[str]) -> None:
 def _check_curl(words: list[str]) -> None:
     address = next(word for word in words if "/v1/" in word or "/healthz" in word)
     path = re.sub(r"^.*?(?=/v1/)", "", address).partition("?")[0]
-    patterns = {re.sub(r"\{\w+\}", "[^/]+", known): routes for known, routes in _OPENAPI.items()}
+    patterns = {re.sub(r"\{\w+\}", "[^/]+", path): routes for path, routes in _OPENAPI.items()}
     routes = next(routes for pattern, routes in patterns.items() if re.fullmatch(pattern, path))
-    sent = [value for option, value in pairwise(words) if option == "-d"]
-    assert ("post" if sent or "-F" in words else "get") in routes, words
-    for body in sent:
+    bodies = [value for option, value in pairwise(words) if option == "-d"]
+    assert ("post" if bodies or "-F" in words else "get") in routes, words
+    for body in bodies:
         json.loads(body)
 
 
@@ -237,7 +237,7 @@ def _check_file(words: list[str]) -> None:
     assert (ROOT / words[0]).is_file(), words
 
 
-_CHECKS: dict[str, Callable[[list[str]], None]] = {
+_CHECK_BY_PROGRAM: dict[str, Callable[[list[str]], None]] = {
     "make": _check_make,
     "docker": _check_files,
     "kubectl": _check_files,
@@ -271,14 +271,14 @@ def test_wrong_command_is_noticed(command: str) -> None:
         _check_all(Block("page.md", "bash", command))
 
 
-@pytest.mark.parametrize("block", _named("python"))
+@pytest.mark.parametrize("block", list_block_parameters("python"))
 def test_python_compiles_and_imports_existing_names(block: Block) -> None:
     """The imported names themselves are checked in test_docs.py."""
     lines = [line[4:] for line in block.text.splitlines() if line.startswith((">>> ", "... "))]
     assert list(ast.walk(ast.parse("\n".join(lines) if lines else block.text)))
 
 
-@pytest.mark.parametrize("block", _named("json"))
+@pytest.mark.parametrize("block", list_block_parameters("json"))
 def test_json_is_read(block: Block) -> None:
     try:
         json.loads(block.text)
@@ -286,8 +286,8 @@ def test_json_is_read(block: Block) -> None:
         assert all(isinstance(json.loads(line), dict) for line in block.text.splitlines())
 
 
-@pytest.mark.parametrize("block", _named("toml"))
-def test_toml_is_read_by_what_reads_such_files(block: Block, tmp_path: Path) -> None:
+@pytest.mark.parametrize("block", list_block_parameters("toml"))
+def test_toml_blocks_are_valid_for_their_reader(block: Block, tmp_path: Path) -> None:
     file = tmp_path / "file.toml"
     file.write_text(block.text, "utf-8")
     if "[[criteria]]" in block.text:
@@ -298,7 +298,7 @@ def test_toml_is_read_by_what_reads_such_files(block: Block, tmp_path: Path) -> 
         read_policy_training(file)
 
 
-@pytest.mark.parametrize("block", _named("ini"))
+@pytest.mark.parametrize("block", list_block_parameters("ini"))
 def test_unit_is_read(block: Block) -> None:
     unit = configparser.ConfigParser(strict=False)
     unit.read_string(block.text)

@@ -14,7 +14,7 @@ from workers.sandbox.refusal import Refused
 from workers.sandbox.repository_files import ArchivedFile, read_repository, select_files
 
 
-def file(path: str, size: int = 10, *, is_regular: bool = True) -> ArchivedFile:
+def make_file(path: str, size: int = 10, *, is_regular: bool = True) -> ArchivedFile:
     return ArchivedFile(path, size, is_regular)
 
 
@@ -31,21 +31,21 @@ def test_invalid_repository_name_is_rejected(name: str) -> None:
         validate_repository_name(name)
 
 
-def test_readme_and_shallow_sources_are_chosen_and_links_left_out() -> None:
+def test_readme_and_shallow_sources_are_chosen_without_links() -> None:
     files = [
-        file("docs/README.md"),
-        file("readme.rst"),
-        file("README.md", is_regular=False),
-        file("pkg/deep/inner.py"),
-        file("pkg/model.py"),
-        file("train.py"),
-        file("tests/test_model.py"),
-        file("large.py", size=5_000),
-        file("link.py", is_regular=False),
-        file("empty.py", size=0),
+        make_file("docs/README.md"),
+        make_file("readme.rst"),
+        make_file("README.md", is_regular=False),
+        make_file("pkg/deep/inner.py"),
+        make_file("pkg/model.py"),
+        make_file("train.py"),
+        make_file("tests/test_model.py"),
+        make_file("large.py", size=5_000),
+        make_file("link.py", is_regular=False),
+        make_file("empty.py", size=0),
     ]
     choice = select_files(files, most_sources=4, file_bytes=1_000)
-    assert choice.readme == file("readme.rst")
+    assert choice.readme == make_file("readme.rst")
     assert [source.path for source in choice.sources] == [
         "train.py",
         "pkg/model.py",
@@ -58,22 +58,22 @@ def test_readme_and_shallow_sources_are_chosen_and_links_left_out() -> None:
 
 @pytest.mark.parametrize("path", ["../x.py", "a/../../x.py", "..", "/etc/x.py", "a//x.py", "./x.py"])
 def test_unsafe_path_is_never_selected(path: str) -> None:
-    choice = select_files([file(path)], 9, 1_000)
+    choice = select_files([make_file(path)], 9, 1_000)
     assert choice.sources == []
     assert choice.left_out == [path]
 
 
 @given(st.lists(st.tuples(st.text("ab./REDMEpy", max_size=12), st.booleans())))
-def test_only_regular_files_are_ever_chosen(listed: list[tuple[str, bool]]) -> None:
-    choice = select_files([file(path, is_regular=regular) for path, regular in listed], 5, 1_000)
+def test_only_regular_files_are_ever_chosen(files: list[tuple[str, bool]]) -> None:
+    choice = select_files([make_file(path, is_regular=regular) for path, regular in files], 5, 1_000)
     assert all(source.is_regular and ".." not in source.path.split("/") for source in choice.sources)
     assert choice.readme is None or choice.readme.is_file
 
 
-def packed(*files: tuple[str, bytes], link: str = "") -> bytes:
+def pack_repository(*files: tuple[str, bytes], link: str = "") -> bytes:
     """Return an archive with these files and one link to /etc/passwd, as a host packs a commit."""
-    whole = io.BytesIO()
-    with tarfile.open(fileobj=whole, mode="w:gz") as archive:
+    archive_buffer = io.BytesIO()
+    with tarfile.open(fileobj=archive_buffer, mode="w:gz") as archive:
         for path, content in files:
             member = tarfile.TarInfo(f"name-0/{path}")
             member.size = len(content)
@@ -82,12 +82,12 @@ def packed(*files: tuple[str, bytes], link: str = "") -> bytes:
             member = tarfile.TarInfo(f"name-0/{link}")
             member.type, member.linkname = tarfile.SYMTYPE, "/etc/passwd"
             archive.addfile(member)
-    return whole.getvalue()
+    return archive_buffer.getvalue()
 
 
 def test_files_outside_the_repository_and_links_are_not_read() -> None:
     code = b"def escaped(): pass\n"
-    archive = packed(
+    archive = pack_repository(
         ("../x.py", code), ("a/../../b.py", code), ("late.py", b"z = 1"), ("in.py", code), link="README.md"
     )
     read = read_repository(archive, 10, 10, 1_000, definitions=True)
@@ -98,13 +98,13 @@ def test_files_outside_the_repository_and_links_are_not_read() -> None:
 
 
 def test_numbers_of_paths_and_sources_are_limited() -> None:
-    archive = packed(*((f"{name}.py", b"x = 1") for name in "abcd"))
+    archive = pack_repository(*((f"{name}.py", b"x = 1") for name in "abcd"))
     read = read_repository(archive, 2, 3, 1_000, definitions=False)
     assert (read["paths"], read["files"]) == (["a.py", "b.py"], 4)
     assert read["left_out"] == ["a.py", "b.py", "c.py"]  # no definitions were looked for
 
 
-@pytest.mark.parametrize("archive", [b"", b"\x1f\x8b", b"no archive", packed(("a.py", bytes(100_000)))[:-20]])
+@pytest.mark.parametrize("archive", [b"", b"\x1f\x8b", b"no archive", pack_repository(("a.py", bytes(100_000)))[:-20]])
 def test_damaged_archive_is_refused(archive: bytes) -> None:
     with pytest.raises(Refused, match="damaged"):
         read_repository(archive, 10, 10, 1_000_000, definitions=True)

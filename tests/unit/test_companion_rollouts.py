@@ -16,12 +16,12 @@ from tests.tiny_companion import (
     ANSWERS,
     BROKEN,
     PAPERS,
-    chance,
-    companion_tokenizer,
-    task_of,
-    tiny_ideas,
-    tiny_literature,
-    tiny_training,
+    find_task,
+    make_companion_tokenizer,
+    make_random_generator,
+    make_tiny_backends,
+    make_tiny_training,
+    read_tiny_ideas,
 )
 from tests.unit.twins import FixedClock
 from workers.embedding.hashing_embedder import HashingEmbedder
@@ -33,103 +33,108 @@ from workers.policy_training.policy_conversation import PolicyTemplate, WrittenT
 from workers.policy_training.policy_transport import Generate
 from workers.policy_training.trajectories import TrajectoryTokens
 
-TOKENIZER = companion_tokenizer()
+TOKENIZER = make_companion_tokenizer()
 END = TOKENIZER.eos_token_id
 TEMPLATE = PolicyTemplate(TOKENIZER, frozenset([END]))
 
 
-def _token(text: str) -> int:
+def get_token(text: str) -> int:
     return int(TOKENIZER.convert_tokens_to_ids(text))
 
 
-def _always(**chosen: str) -> Generate:
+def answer_always(**chosen: str) -> Generate:
     def generate(contexts: Sequence[Sequence[int]]) -> list[WrittenTokens]:
-        return [WrittenTokens((_token(chosen[task_of(TOKENIZER, context)]), END)) for context in contexts]
+        return [WrittenTokens((get_token(chosen[find_task(TOKENIZER, context)]), END)) for context in contexts]
 
     return generate
 
 
-EDITS = _always(queries=ANSWERS["queries"][0], step=ANSWERS["step"][1], judging=ANSWERS["judging"][8])
+EDITS = answer_always(queries=ANSWERS["queries"][0], step=ANSWERS["step"][1], judging=ANSWERS["judging"][8])
 
 
-async def _walked(
+async def run_rollouts(
     plan: CompanionTraining, generate: Generate, times: int = 1, literature: MemoryCorpus | None = None
 ) -> list[CompanionRollout]:
-    backends = tiny_literature()
+    backends = make_tiny_backends()
     if literature is not None:
         backends = replace(backends, literature=literature)
-    ideas = [tiny_idea for tiny_idea in tiny_ideas(plan) for _ in range(times)]
+    ideas = [tiny_idea for tiny_idea in read_tiny_ideas(plan) for _ in range(times)]
     return await CompanionRollouts(plan, backends, FixedClock()).walk(ideas, TEMPLATE, generate)
 
 
 @pytest.fixture
 def plan(tmp_path: Path) -> CompanionTraining:
-    return tiny_training(tmp_path, "none", GrpoSettings())
+    return make_tiny_training(tmp_path, "none", GrpoSettings())
 
 
 async def test_rollout_follows_evaluation_loop_and_rewards_score_and_graph(plan: CompanionTraining) -> None:
-    sky, sea, *_ = await _walked(plan, EDITS)
-    assert isinstance(sea.reward, TrajectoryReward)
-    assert (sea.reward.accuracy, round(sea.reward.structure, 3)) == (1.0, round((1 / 6 + 1 + 5 / 6) / 3, 3))
-    assert isinstance(sky.reward, TrajectoryReward)
-    assert sky.reward.accuracy == pytest.approx(1 - 7 / 9)
-    assert [call.completion for call in sea.calls] == [
-        (_token(ANSWERS[task][number]), END) for task, number in (("queries", 0), ("step", 1), ("judging", 8))
+    sky_rollout, sea_rollout, *_ = await run_rollouts(plan, EDITS)
+    assert isinstance(sea_rollout.reward, TrajectoryReward)
+    assert (sea_rollout.reward.accuracy, round(sea_rollout.reward.structure, 3)) == (
+        1.0,
+        round((1 / 6 + 1 + 5 / 6) / 3, 3),
+    )
+    assert isinstance(sky_rollout.reward, TrajectoryReward)
+    assert sky_rollout.reward.accuracy == pytest.approx(1 - 7 / 9)
+    assert [call.completion for call in sea_rollout.calls] == [
+        (get_token(ANSWERS[task][number]), END) for task, number in (("queries", 0), ("step", 1), ("judging", 8))
     ]
-    assert all(call.mask == (1, 1) for call in sea.calls)
+    assert all(call.mask == (1, 1) for call in sea_rollout.calls)
 
 
 async def test_rollouts_of_an_idea_are_sampled_independently(plan: CompanionTraining) -> None:
-    walked = await _walked(plan, chance(TOKENIZER, seed=1), times=8)
-    of_first = {tuple(call.completion for call in item.calls) for item in walked[:8]}
+    rollouts = await run_rollouts(plan, make_random_generator(TOKENIZER, seed=1), times=8)
+    of_first = {tuple(call.completion for call in item.calls) for item in rollouts[:8]}
     assert len(of_first) > 4
 
 
 async def test_tokens_inserted_between_repaired_answers_are_masked(plan: CompanionTraining) -> None:
-    drawn = random.Random(2)  # noqa: S311 - an answer that is drawn is no secret
-    usable = chance(TOKENIZER, seed=3)
+    generator = random.Random(2)  # noqa: S311 - an answer that is drawn is no secret
+    usable = make_random_generator(TOKENIZER, seed=3)
 
     def generate(contexts: Sequence[Sequence[int]]) -> list[WrittenTokens]:
-        unusable = WrittenTokens((_token(BROKEN), END))
+        unusable = WrittenTokens((get_token(BROKEN), END))
         texts = zip(contexts, usable(contexts), strict=True)
-        return [text if _token(BROKEN) in context or drawn.random() < 0.5 else unusable for context, text in texts]
+        return [
+            text if get_token(BROKEN) in context or generator.random() < 0.5 else unusable for context, text in texts
+        ]
 
-    walked = await _walked(plan, generate, times=4)
-    repaired = [call for item in walked for call in item.calls if 0 in call.mask]
+    rollouts = await run_rollouts(plan, generate, times=4)
+    repaired = [call for item in rollouts for call in item.calls if 0 in call.mask]
     assert repaired
     for call in repaired:
-        own = [token for token, written in zip(call.completion, call.mask, strict=True) if written]
-        assert own[0] == _token(BROKEN)
-        assert len(own) == 4
-        assert TOKENIZER.convert_tokens_to_ids("<|assistant|>") not in own
-    assert all(isinstance(item.reward, TrajectoryReward) for item in walked)
+        own_tokens = [token for token, is_written in zip(call.completion, call.mask, strict=True) if is_written]
+        assert own_tokens[0] == get_token(BROKEN)
+        assert len(own_tokens) == 4
+        assert TOKENIZER.convert_tokens_to_ids("<|assistant|>") not in own_tokens
+    assert all(isinstance(item.reward, TrajectoryReward) for item in rollouts)
 
 
 async def test_unscored_rollout_has_absent_reward_with_reason(plan: CompanionTraining) -> None:
-    judged = _always(queries=ANSWERS["queries"][0], step=BROKEN, judging=BROKEN)
-    for item in await _walked(plan, judged):
+    generate_unjudged = answer_always(queries=ANSWERS["queries"][0], step=BROKEN, judging=BROKEN)
+    for item in await run_rollouts(plan, generate_unjudged):
         assert isinstance(item.reward, Absent)
         assert item.reward.reason.startswith("Overall has no score: Not judged:")
         assert len(item.calls) == 3
 
 
 async def test_rollout_continues_after_a_lost_step(plan: CompanionTraining) -> None:
-    walked = await _walked(plan, _always(queries=BROKEN, step=BROKEN, judging=ANSWERS["judging"][3]))
-    assert all(isinstance(item.reward, TrajectoryReward) and item.reward.structure == 0 for item in walked)
+    rollouts = await run_rollouts(plan, answer_always(queries=BROKEN, step=BROKEN, judging=ANSWERS["judging"][3]))
+    assert all(isinstance(item.reward, TrajectoryReward) and item.reward.structure == 0 for item in rollouts)
 
 
-class _Unreadable(MemoryCorpus):
+class UnreadableCorpus(MemoryCorpus):
     async def search(self, queries: Sequence[str], limit: int, window: Window) -> list[list[Hit]]:
         raise CorpusError("The corpus is damaged.")
 
 
 async def test_failed_literature_search_makes_reward_absent(plan: CompanionTraining) -> None:
-    walked = await _walked(plan, EDITS, literature=_Unreadable(PAPERS, HashingEmbedder()))
-    assert [item.reward for item in walked] == [Absent(reason="The corpus is damaged.")] * 4
-    assert all(len(item.calls) == 1 for item in walked)
+    rollouts = await run_rollouts(plan, EDITS, literature=UnreadableCorpus(PAPERS, HashingEmbedder()))
+    assert [item.reward for item in rollouts] == [Absent(reason="The corpus is damaged.")] * 4
+    assert all(len(item.calls) == 1 for item in rollouts)
 
 
-class _Silent(MemoryCorpus):
+class SilentCorpus(MemoryCorpus):
     async def search(self, queries: Sequence[str], limit: int, window: Window) -> list[list[Hit]]:
         never: asyncio.Future[list[list[Hit]]] = asyncio.get_running_loop().create_future()
         return await never
@@ -137,13 +142,13 @@ class _Silent(MemoryCorpus):
 
 async def test_literature_timeout_makes_reward_absent_without_stopping_training(plan: CompanionTraining) -> None:
     hasty = plan.model_copy(update={"rollouts": LoopRollouts(most_prompt_tokens=64, seconds=0.5)})
-    walked = await _walked(hasty, EDITS, literature=_Silent(PAPERS, HashingEmbedder()))
-    assert [item.reward for item in walked] == [Absent(reason="the rollout took longer than 0.5 s.")] * 4
+    rollouts = await run_rollouts(hasty, EDITS, literature=SilentCorpus(PAPERS, HashingEmbedder()))
+    assert [item.reward for item in rollouts] == [Absent(reason="the rollout took longer than 0.5 s.")] * 4
 
 
 async def test_overlong_prompt_makes_reward_absent(plan: CompanionTraining) -> None:
     short = plan.model_copy(update={"rollouts": LoopRollouts(most_prompt_tokens=5)})
-    for item in await _walked(short, EDITS):
+    for item in await run_rollouts(short, EDITS):
         assert isinstance(item.reward, Absent)
         assert "tokens; the limit is 5" in item.reward.reason
         assert item.calls == ()
@@ -151,15 +156,19 @@ async def test_overlong_prompt_makes_reward_absent(plan: CompanionTraining) -> N
 
 def test_missing_calls_are_padded_with_masked_rows(plan: CompanionTraining) -> None:
     call = TrajectoryTokens((1, 2), (3, END), (1, 1))
-    rows = rows_of(CompanionRollout(tiny_ideas(plan)[0], (call,), Absent(reason="none")), 3, END)
+    rows = rows_of(CompanionRollout(read_tiny_ideas(plan)[0], (call,), Absent(reason="none")), 3, END)
     assert rows[0] == call
     assert [row.mask for row in rows[1:]] == [(0,), (0,)]
 
 
-@pytest.mark.parametrize(("asked", "steps", "most"), [("together", 3, 5), ("apart", 3, 10), ("apart", 1, 4)])
-def test_number_of_calls_per_rollout_is_calculated(plan: CompanionTraining, asked: str, steps: int, most: int) -> None:
-    loop = plan.loop.model_copy(update={"asked": asked, "steps": steps})
-    assert plan.model_copy(update={"loop": loop}).calls(judged=1) == most
+@pytest.mark.parametrize(
+    ("query_source", "steps", "max_calls"), [("together", 3, 5), ("apart", 3, 10), ("apart", 1, 4)]
+)
+def test_number_of_calls_per_rollout_is_calculated(
+    plan: CompanionTraining, query_source: str, steps: int, max_calls: int
+) -> None:
+    loop = plan.loop.model_copy(update={"asked": query_source, "steps": steps})
+    assert plan.model_copy(update={"loop": loop}).calls(judged=1) == max_calls
 
 
 LINE = '{"title": "A title", "text": "TEXT", "scores": {"overall": 5}, "known_until": null}\n'.replace(
@@ -168,7 +177,7 @@ LINE = '{"title": "A title", "text": "TEXT", "scores": {"overall": 5}, "known_un
 
 
 @pytest.mark.parametrize(
-    ("lines", "told"),
+    ("lines", "message"),
     [
         ("", "has no ideas"),
         ("{}\n", "line 1: title: Field required"),
@@ -181,8 +190,8 @@ LINE = '{"title": "A title", "text": "TEXT", "scores": {"overall": 5}, "known_un
         (LINE.replace("word ", ""), "line 1"),
     ],
 )
-def test_invalid_training_idea_is_reported_with_its_line(plan: CompanionTraining, lines: str, told: str) -> None:
+def test_invalid_training_idea_is_reported_with_its_line(plan: CompanionTraining, lines: str, message: str) -> None:
     plan.data.file.write_text(lines)
-    with pytest.raises(InputError) as refused:
-        tiny_ideas(plan)
-    assert told in str(refused.value)
+    with pytest.raises(InputError) as raised:
+        read_tiny_ideas(plan)
+    assert message in str(raised.value)

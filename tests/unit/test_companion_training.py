@@ -2,14 +2,13 @@
 
 import json
 import shutil
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from assayer.errors import ComponentUnavailable, ConfigurationError, InputError
-from assayer.models.learning_curve import LearningPoint
-from tests.tiny_companion import fitted_policy, tiny_literature, tiny_training, usual_contexts
+from tests.tiny_companion import collect_usual_contexts, fit_policy, make_tiny_backends, make_tiny_training
+from tests.tiny_policy import compute_mean_reward
 from tests.unit.twins import FixedClock
 from workers.policy_training import CompanionTraining, read_policy_training, train_companion
 from workers.policy_training.companion_groups import TrajectoryRecord
@@ -18,38 +17,33 @@ from workers.policy_training.companion_training import calls_of, read_companion_
 from workers.policy_training.configuration import GrpoSettings, TrainingPlan
 from workers.policy_training.training import CURVE_FILES, find_last_checkpoint
 
-DEPLOYED = Path(__file__).parents[2] / "deploy" / "policy-training"
-QUICK = GrpoSettings(steps=2, generations=2, questions=2, micro_batch=4, most_tokens=4, learning_rate=1e-3)
-LEARNING = GrpoSettings(steps=20, generations=8, questions=1, micro_batch=8, most_tokens=4, learning_rate=3e-3)
+DEPLOY_FOLDER = Path(__file__).parents[2] / "deploy" / "policy-training"
+QUICK_TRAINING = GrpoSettings(steps=2, generations=2, questions=2, micro_batch=4, most_tokens=4, learning_rate=1e-3)
+LEARNING_TRAINING = GrpoSettings(steps=20, generations=8, questions=1, micro_batch=8, most_tokens=4, learning_rate=3e-3)
 
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Policy that nearly always answers in the required form, and chooses among answers at random."""
     folder = tmp_path_factory.mktemp("fitted")
-    contexts = usual_contexts(tiny_training(folder, "none", QUICK), FixedClock())
-    return fitted_policy(contexts, seed=0).save(folder / "model")
-
-
-def _mean(points: Sequence[LearningPoint]) -> float:
-    rewards = [point.reward for point in points if point.reward is not None]
-    return sum(rewards) / len(rewards)
+    contexts = collect_usual_contexts(make_tiny_training(folder, "none", QUICK_TRAINING), FixedClock())
+    return fit_policy(contexts, seed=0).save(folder / "model")
 
 
 @pytest.mark.slow
 def test_policy_learns_from_trajectories_of_the_loop(tmp_path: Path, model: Path) -> None:
-    plan = tiny_training(tmp_path, model, LEARNING)
+    plan = make_tiny_training(tmp_path, model, LEARNING_TRAINING)
     plan.data.file.write_text("".join(plan.data.file.read_text().splitlines(keepends=True)[:1]))
-    curve = train_companion(plan, tiny_literature(), FixedClock())
-    assert _mean(curve.points[-5:]) - _mean(curve.points[:3]) > 0.1
+    curve = train_companion(plan, make_tiny_backends(), FixedClock())
+    assert compute_mean_reward(curve.points[-5:]) - compute_mean_reward(curve.points[:3]) > 0.1
     page = (plan.folder / CURVE_FILES[0]).read_text("utf-8")
     assert "Components of the reward, unweighted" in page
     assert curve.judge == "known scores, and the structure of the final graph"
 
 
 def test_reward_components_are_recorded_and_every_trajectory_is_logged(tmp_path: Path, model: Path) -> None:
-    plan = tiny_training(tmp_path, model, QUICK, checkpoint_every=1)
-    curve = train_companion(plan, tiny_literature(), FixedClock())
+    plan = make_tiny_training(tmp_path, model, QUICK_TRAINING, checkpoint_every=1)
+    curve = train_companion(plan, make_tiny_backends(), FixedClock())
     for point in curve.points:
         assert point.reward is not None
         assert point.accuracy is not None
@@ -61,32 +55,32 @@ def test_reward_components_are_recorded_and_every_trajectory_is_logged(tmp_path:
     assert [record.step for record in records] == [1] * 4 + [2] * 4
     assert {record.calls for record in records} <= {1, 2, 3}
     assert find_last_checkpoint(plan.folder) == plan.folder / "checkpoint-2"
-    again = train_companion(plan, tiny_literature(), FixedClock())
-    assert [point.step for point in again.points] == [1, 2]
+    repeated_result = train_companion(plan, make_tiny_backends(), FixedClock())
+    assert [point.step for point in repeated_result.points] == [1, 2]
 
 
 @pytest.mark.slow
 def test_training_stops_after_too_many_unrewarded_steps(tmp_path: Path, model: Path) -> None:
     too_long = LoopRollouts(most_prompt_tokens=1, most_steps_unrewarded=2)
-    plan = tiny_training(tmp_path, model, QUICK, rollouts=too_long)
+    plan = make_tiny_training(tmp_path, model, QUICK_TRAINING, rollouts=too_long)
     with pytest.raises(ComponentUnavailable, match="No rollout had a reward in 2 steps"):
-        train_companion(plan, tiny_literature(), FixedClock())
+        train_companion(plan, make_tiny_backends(), FixedClock())
     first = json.loads((plan.folder / "trajectories.jsonl").read_text("utf-8").splitlines()[0])
     assert first["reward"]["reason"].startswith("a prompt has ")
 
 
 def test_policy_without_a_chat_template_is_refused(tmp_path: Path, model: Path) -> None:
-    copied = Path(shutil.copytree(model, tmp_path / "copied"))
-    (copied / "chat_template.jinja").unlink()
-    plan = tiny_training(tmp_path, copied, QUICK)
+    copied_model = Path(shutil.copytree(model, tmp_path / "copied"))
+    (copied_model / "chat_template.jinja").unlink()
+    plan = make_tiny_training(tmp_path, copied_model, QUICK_TRAINING)
     with pytest.raises(ConfigurationError, match="no chat template"):
-        train_companion(plan, tiny_literature(), FixedClock())
+        train_companion(plan, make_tiny_backends(), FixedClock())
 
 
-def test_fewer_ideas_than_a_step_takes_are_refused(tmp_path: Path) -> None:
-    plan = tiny_training(tmp_path, "none", GrpoSettings(steps=1, questions=5))
+def test_fewer_ideas_than_a_step_needs_are_rejected(tmp_path: Path) -> None:
+    plan = make_tiny_training(tmp_path, "none", GrpoSettings(steps=1, questions=5))
     with pytest.raises(InputError, match="has 4 ideas, but each step needs 5"):
-        train_companion(plan, tiny_literature(), FixedClock())
+        train_companion(plan, make_tiny_backends(), FixedClock())
 
 
 CONFIGURATION = """
@@ -114,7 +108,7 @@ def test_configuration_file_selects_training_method(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         (CONFIGURATION.replace("scicompanion", "scholareval"), "Cannot train unknown method 'scholareval'"),
         (CONFIGURATION.replace('corpus = "corpus"', ""), "corpus: Field required"),
@@ -124,14 +118,14 @@ def test_configuration_file_selects_training_method(tmp_path: Path) -> None:
         (CONFIGURATION + "[rollouts]\nrepairs = 9\n", "rollouts.repairs: Input should be less"),
     ],
 )
-def test_invalid_configuration_field_is_named(tmp_path: Path, text: str, told: str) -> None:
-    with pytest.raises(InputError) as refused:
+def test_invalid_configuration_field_is_named(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(InputError) as raised:
         _read(tmp_path, text)
-    assert told in str(refused.value)
+    assert message in str(raised.value)
 
 
 def test_deployed_scicompanion_configuration_matches_the_paper() -> None:
-    plan = read_policy_training(DEPLOYED / "scicompanion.toml")
+    plan = read_policy_training(DEPLOY_FOLDER / "scicompanion.toml")
     assert isinstance(plan, CompanionTraining)
     assert plan.policy.lora is not None
     assert (plan.policy.lora.rank, plan.policy.lora.alpha, plan.policy.precision) == (128, 256, "bfloat16")
@@ -144,5 +138,5 @@ def test_deployed_scicompanion_configuration_matches_the_paper() -> None:
 
 
 def test_only_dimensions_with_a_known_score_are_judged(tmp_path: Path) -> None:
-    plan = tiny_training(tmp_path, "none", QUICK)
+    plan = make_tiny_training(tmp_path, "none", QUICK_TRAINING)
     assert calls_of(plan, read_companion_ideas(plan)) == 3

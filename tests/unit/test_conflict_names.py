@@ -9,7 +9,9 @@ from orchestrator.reviewing.conflict_search import ConflictSearch, ReviewerDetai
 BODY = "We rehearse what the next round of training would overwrite. " * 4
 
 
-def _found(line: str, affiliation: str = "", name: str = "Ada Byron", email: str = "ada@example.org") -> list[str]:
+def find_conflict_sources(
+    line: str, affiliation: str = "", name: str = "Ada Byron", email: str = "ada@example.org"
+) -> list[str]:
     search = ConflictSearch([ReviewerDetails(MemberId("mb_1"), name, affiliation, email)])
     return [item.source for item in search.find_conflicts("Rehearsal", f"# Rehearsal\n\n{line}\n\n{BODY}")]
 
@@ -29,7 +31,7 @@ def _found(line: str, affiliation: str = "", name: str = "Ada Byron", email: str
     ],
 )
 def test_reviewer_is_recognised_in_every_name_format(line: str) -> None:
-    assert _found(line) == ["name"]
+    assert find_conflict_sources(line) == ["name"]
 
 
 @pytest.mark.parametrize(
@@ -44,18 +46,18 @@ def test_reviewer_is_recognised_in_every_name_format(line: str) -> None:
     ],
 )
 def test_similar_names_are_not_mistaken_for_the_reviewer(line: str) -> None:
-    assert _found(line) == []
+    assert find_conflict_sources(line) == []
 
 
 def test_citing_the_reviewer_in_references_is_not_a_conflict() -> None:
     """The reference list is parted from the text of a proposal when the proposal is read."""
     text = f"{BODY}\n\n## References\n\n[1] Ada Lovelace Byron. Notes on the engine. 1843."
-    assert _found(text) == ["name"]
-    assert _found(split_off_lists(text).text) == []
+    assert find_conflict_sources(text) == ["name"]
+    assert find_conflict_sources(split_off_lists(text).text) == []
 
 
 @pytest.mark.parametrize(
-    ("affiliation", "written"),
+    ("affiliation", "name_in_text"),
     [
         ("University of Turin", "Turin University"),
         ("University of Turin", "Univ. of Turin"),
@@ -69,12 +71,12 @@ def test_citing_the_reviewer_in_references_is_not_a_conflict() -> None:
         ("Polytechnic University of Milan", "Politecnico di Milano University"),
     ],
 )
-def test_a_university_is_found_under_its_other_names(affiliation: str, written: str) -> None:
-    assert _found(f"Authors: Grace Hopper, {written}", affiliation) == ["affiliation"]
+def test_a_university_is_found_under_its_other_names(affiliation: str, name_in_text: str) -> None:
+    assert find_conflict_sources(f"Authors: Grace Hopper, {name_in_text}", affiliation) == ["affiliation"]
 
 
 @pytest.mark.parametrize(
-    ("affiliation", "written"),
+    ("affiliation", "name_in_text"),
     [
         ("University of Turin", "Polytechnic University, Turin"),
         ("University of Turin", "University of Trento"),
@@ -85,9 +87,11 @@ def test_a_university_is_found_under_its_other_names(affiliation: str, written: 
         ("Turin", "University of Milan"),
     ],
 )
-def test_different_institution_is_not_mistaken_for_reviewer_affiliation(affiliation: str, written: str) -> None:
-    assert _found(f"Authors: Grace Hopper, {written}", affiliation) == []
+def test_different_institution_is_not_mistaken_for_reviewer_affiliation(affiliation: str, name_in_text: str) -> None:
+    assert find_conflict_sources(f"Authors: Grace Hopper, {name_in_text}", affiliation) == []
 
 
 def test_university_mentioned_only_in_text_is_not_a_conflict() -> None:
-    assert _found("Data of the city of Turin and of its university are used.", "University of Turin") == []
+    assert (
+        find_conflict_sources("Data of the city of Turin and of its university are used.", "University of Turin") == []
+    )

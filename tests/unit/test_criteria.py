@@ -26,13 +26,13 @@ from assayer.reports.html import render_html
 from assayer.reports.markdown import render_report_markdown
 from assayer.reports.scores import compute_total_score
 from assayer.run.run import Run
-from tests.unit.reports_fixture import full_report
-from tests.unit.reports_review import review_report
-from tests.unit.review_questions import EDITING
-from tests.unit.review_runs import reviewed, supported
+from tests.unit.reports_fixture import make_full_report
+from tests.unit.reports_review import make_review_report
+from tests.unit.review_questions import EDITOR_QUESTION
+from tests.unit.review_runs import review_idea, script_support
 from tests.unit.scholareval_questions import IDEA
-from tests.unit.scholareval_runs import twin_backends
-from tests.unit.twins import TwinLlm, a_run
+from tests.unit.scholareval_runs import make_twin_backends
+from tests.unit.twins import TwinLlm, make_run
 
 IMPACT = Criterion(
     name="Impact", question="Would the results change practice?", anchors={10: "all of it", 1: "none"}, weight=3
@@ -73,7 +73,7 @@ def test_invalid_criteria_file_is_rejected_with_location(change: tuple[str, str]
         parse_criteria(TOML.replace(*change), "call.toml")
 
 
-def _judged(*scores: int | None) -> list[JudgedCriterion]:
+def make_judged_criteria(*scores: int | None) -> list[JudgedCriterion]:
     return [
         JudgedCriterion(criterion, "It names two users.", score, certainty, None)
         for criterion, score, certainty in zip((IMPACT, COST), scores, CERTAINTIES, strict=True)
@@ -81,23 +81,23 @@ def _judged(*scores: int | None) -> list[JudgedCriterion]:
 
 
 def test_total_is_the_weighted_mean_with_the_least_certainty() -> None:
-    score = criteria_part(_judged(8, 4)).score
+    score = criteria_part(make_judged_criteria(8, 4)).score
     assert isinstance(score, Score)
     assert (score.value, score.certainty) == (7.0, "low")
 
 
 def test_report_total_uses_call_criteria() -> None:
-    report = full_report()
-    judged = report.model_copy(update={"parts": (*report.parts, criteria_part(_judged(10, 10)))})
-    assert compute_total_score(judged) == 1.0
+    report = make_full_report()
+    judged_report = report.model_copy(update={"parts": (*report.parts, criteria_part(make_judged_criteria(10, 10)))})
+    assert compute_total_score(judged_report) == 1.0
     unjudged = report.model_copy(update={"parts": (*report.parts, build_unjudged_part((COST,), "no model."))})
     assert compute_total_score(unjudged) == Absent(reason="By the call's criteria: no model.")
 
 
 @pytest.mark.parametrize("render", [render_report_markdown, render_html])
 def test_review_shows_each_criterion_once_with_its_answer(render: object) -> None:
-    report = review_report()
-    report = report.model_copy(update={"parts": (*report.parts, criteria_part(_judged(8, 4)))})
+    report = make_review_report()
+    report = report.model_copy(update={"parts": (*report.parts, criteria_part(make_judged_criteria(8, 4)))})
     assert callable(render)
     text = render(report)
     assert text.count("It names two users.") == 2
@@ -129,11 +129,11 @@ def test_answers_must_cover_each_criterion_and_name_shown_findings() -> None:
 
 
 def test_editor_prompt_contains_criteria_only_when_call_defines_them() -> None:
-    _, without = tasks.EDITOR.messages(EDITING)
-    shown = EDITING.model_copy(update={"criteria": label_criteria((IMPACT,))})
-    _, user = tasks.EDITOR_BY_CRITERIA.messages(shown)
+    _, message_without_criteria = tasks.EDITOR.messages(EDITOR_QUESTION)
+    question = EDITOR_QUESTION.model_copy(update={"criteria": label_criteria((IMPACT,))})
+    _, user = tasks.EDITOR_BY_CRITERIA.messages(question)
     assert "[C1] Impact" in user.content
-    assert "criteria" not in without.content
+    assert "criteria" not in message_without_criteria.content
 
 
 def test_example_criteria_file_is_valid() -> None:
@@ -142,15 +142,15 @@ def test_example_criteria_file_is_valid() -> None:
 
 
 def _run_with_criteria() -> Run:
-    return replace(a_run(), criteria=(IMPACT, COST))
+    return replace(make_run(), criteria=(IMPACT, COST))
 
 
-def _criteria_of(report: Report) -> Part:
+def get_criteria_part(report: Report) -> Part:
     (part,) = (part for part in report.parts if part.name == CRITERIA)
     return part
 
 
-def _edited(question: BaseModel) -> EditedReviewByCriteria:
+def answer_editor(question: BaseModel) -> EditedReviewByCriteria:
     """Return an editor's answer in which only the criteria cite a passage, which bears its statement out."""
     assert isinstance(question, EditorQuestion)
     fields = {"cites": [question.passages[0].label], "certainty": "low", "score": 4}
@@ -176,11 +176,11 @@ def _edited(question: BaseModel) -> EditedReviewByCriteria:
 
 
 async def test_review_editor_answers_each_criterion_with_evidence_from_report() -> None:
-    backends, llm = twin_backends(
-        scripted={tasks.EDITOR_BY_CRITERIA.name: _edited, "support.claims": supported("supports")}
+    backends, llm = make_twin_backends(
+        scripted={tasks.EDITOR_BY_CRITERIA.name: answer_editor, "support.claims": script_support("supports")}
     )
-    report = await reviewed(backends, _run_with_criteria())
-    part = _criteria_of(report)
+    report = await review_idea(backends, _run_with_criteria())
+    part = get_criteria_part(report)
     assert [item.name for item in part.assessments] == ["Impact", "Cost"]
     assert part.assessments[0].statement == "Would the results change practice? (weight 3)"
     assert report.panel_review is not None
@@ -188,20 +188,22 @@ async def test_review_editor_answers_each_criterion_with_evidence_from_report() 
     limits = [point for item in part.assessments for point in item.points]
     assert [[citation.label for citation in point.citations] for point in limits] == [evidence, evidence]
     assert limits[0].text == f"No user is named. [{evidence[0]}]"
-    assert "review.editor" not in {name for name, _ in llm.asked}
+    assert "review.editor" not in {name for name, _ in llm.requests}
 
 
 async def test_other_methods_answer_the_criteria_from_their_findings() -> None:
-    backends, _ = twin_backends()
+    backends, _ = make_twin_backends()
     context = EvaluationContext.open(parse_idea(IDEA, "idea.md"), backends, _run_with_criteria(), ReviewOptions())
-    summary, parts = full_report().summary, full_report().parts
+    summary, parts = make_full_report().summary, make_full_report().parts
     part = await judge_criteria(context, summary, parts)
     texts = {point.text for item in part.assessments for point in item.points}
-    known = {point.text for kind in (summary.strengths, summary.weaknesses, summary.suggestions) for point in kind}
-    known |= {point.text for item in parts for judged in item.assessments for point in judged.points}
-    assert texts <= known
+    known_points = {
+        point.text for kind in (summary.strengths, summary.weaknesses, summary.suggestions) for point in kind
+    }
+    known_points |= {point.text for item in parts for assessment in item.assessments for point in assessment.points}
+    assert texts <= known_points
     assert len(part.assessments) == 2
     failing = TwinLlm(failing={JUDGE_CRITERIA.name: MalformedAnswer("no JSON")})
-    lost = await judge_criteria(replace(context, backends=replace(backends, llm=failing)), summary, parts)
-    assert isinstance(lost.score, Absent)
-    assert "no JSON" in lost.score.reason
+    part_without_llm = await judge_criteria(replace(context, backends=replace(backends, llm=failing)), summary, parts)
+    assert isinstance(part_without_llm.score, Absent)
+    assert "no JSON" in part_without_llm.score.reason

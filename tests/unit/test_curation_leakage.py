@@ -45,9 +45,9 @@ def test_abstract_without_proposal_wording_treats_later_sentences_as_method() ->
     ],
 )
 def test_a_question_in_the_words_of_the_problem_does_not_leak(question: str) -> None:
-    found = measure_leakage(question, _TITLE, _ABSTRACT, _LIMITS)
-    assert not found.leaks
-    assert (found.share, found.longest_run, found.names) == (0.0, 0, ())
+    leakage = measure_leakage(question, _TITLE, _ABSTRACT, _LIMITS)
+    assert not leakage.leaks
+    assert (leakage.share, leakage.longest_run, leakage.names) == (0.0, 0, ())
 
 
 @pytest.mark.parametrize(
@@ -58,10 +58,10 @@ def test_a_question_in_the_words_of_the_problem_does_not_leak(question: str) -> 
     ],
 )
 def test_question_with_inflected_method_words_leaks(question: str, words: set[str]) -> None:
-    found = measure_leakage(question, _TITLE, _ABSTRACT, _LIMITS)
-    assert found.leaks
-    assert words <= set(found.repeated)
-    assert found.share >= _LIMITS.share
+    leakage = measure_leakage(question, _TITLE, _ABSTRACT, _LIMITS)
+    assert leakage.leaks
+    assert words <= set(leakage.repeated)
+    assert leakage.share >= _LIMITS.share
 
 
 def test_method_phrase_in_a_long_question_leaks() -> None:
@@ -69,16 +69,16 @@ def test_method_phrase_in_a_long_question_leaks() -> None:
         "How can touching cells of one colour in microscope images, whose outlines experts draw by hand and whose "
         "neighbours segmentation confuses, be counted if we cut where temperatures part and have no labels?"
     )
-    found = measure_leakage(question, _TITLE, _ABSTRACT, _LIMITS)
-    assert found.share < _LIMITS.share
-    assert found.longest_run >= _LIMITS.run
-    assert found.leaks
+    leakage = measure_leakage(question, _TITLE, _ABSTRACT, _LIMITS)
+    assert leakage.share < _LIMITS.share
+    assert leakage.longest_run >= _LIMITS.run
+    assert leakage.leaks
 
 
 def test_name_coined_by_paper_leaks_on_its_own() -> None:
-    found = measure_leakage("How would SplitFlow count touching cells by hand?", _TITLE, _ABSTRACT, _LIMITS)
-    assert found.leaks
-    assert found.names == ("SplitFlow",)
+    leakage = measure_leakage("How would SplitFlow count touching cells by hand?", _TITLE, _ABSTRACT, _LIMITS)
+    assert leakage.leaks
+    assert leakage.names == ("SplitFlow",)
 
 
 def test_name_already_used_in_problem_does_not_leak() -> None:
@@ -95,6 +95,6 @@ def test_topic_stated_in_title_is_not_counted_as_method() -> None:
 
 @given(st.text(max_size=400), st.text(max_size=80), st.text(max_size=400))
 def test_leakage_is_measured_for_any_text(question: str, title: str, abstract: str) -> None:
-    found = measure_leakage(question, title, abstract, _LIMITS)
-    assert 0 <= found.share <= 1
-    assert found.leaks == bool(found.names or found.share >= _LIMITS.share or found.longest_run >= _LIMITS.run)
+    leakage = measure_leakage(question, title, abstract, _LIMITS)
+    assert 0 <= leakage.share <= 1
+    assert leakage.leaks == bool(leakage.names or leakage.share >= _LIMITS.share or leakage.longest_run >= _LIMITS.run)

@@ -27,6 +27,6 @@ def test_cost_of_unusable_answers_is_shown(
     started = Started.now(run.clock)
     run.budget.charge(charged, 900)
     dropped = (Dropped(item_kind="scores of an idea", count=2, reason="the LLM gave no valid answer"),)
-    used = measure_usage(run, started)
-    show_curation_summary(CurationWork([], dropped, used, 0, 0, sum_costs(()), (), ()), tmp_path)
+    usage = measure_usage(run, started)
+    show_curation_summary(CurationWork([], dropped, usage, 0, 0, sum_costs(()), (), ()), tmp_path)
     assert words in " ".join(capsys.readouterr().out.split())

@@ -15,7 +15,7 @@ WINDOWS = st.builds(Window, after=st.none() | DAYS, before=st.none() | DAYS)
 
 
 @pytest.mark.parametrize(
-    ("day", "window", "inside"),
+    ("day", "window", "is_inside"),
     [
         (DAY, OPEN, True),
         (DAY, Window(after=DAY, before=DAY), True),
@@ -26,27 +26,27 @@ WINDOWS = st.builds(Window, after=st.none() | DAYS, before=st.none() | DAYS)
     ],
 )
 def test_date_window_includes_both_end_days_and_excludes_undated_items(
-    day: dt.date | None, window: Window, inside: bool
+    day: dt.date | None, window: Window, is_inside: bool
 ) -> None:
-    assert admits(window, day) is inside
+    assert admits(window, day) is is_inside
 
 
 def test_filtered_results_keep_order_and_undated_items_only_on_request() -> None:
-    found = [("b", DAY), ("undated", None), ("late", dt.date(2022, 1, 1)), ("a", DAY)]
+    results = [("b", DAY), ("undated", None), ("late", dt.date(2022, 1, 1)), ("a", DAY)]
     window = Window.until(DAY)
-    assert [name for name, _ in keep_within_window(found, window, lambda item: item[1])] == ["b", "a"]
-    assert [name for name, _ in keep_within_window(found, window, lambda item: item[1], undated=True)] == [
+    assert [name for name, _ in keep_within_window(results, window, lambda item: item[1])] == ["b", "a"]
+    assert [name for name, _ in keep_within_window(results, window, lambda item: item[1], undated=True)] == [
         "b",
         "undated",
         "a",
     ]
 
 
-@given(window=WINDOWS, other=WINDOWS, day=DAYS)
-def test_an_intersection_contains_the_days_in_both(window: Window, other: Window, day: dt.date) -> None:
-    assert window.intersection(other).contains(day) == (window.contains(day) and other.contains(day))
+@given(window=WINDOWS, other_window=WINDOWS, day=DAYS)
+def test_an_intersection_contains_the_days_in_both(window: Window, other_window: Window, day: dt.date) -> None:
+    assert window.intersection(other_window).contains(day) == (window.contains(day) and other_window.contains(day))
 
 
 @given(cutoff=DAYS, day=DAYS)
-def test_every_day_lies_on_one_side_of_a_cutoff(cutoff: dt.date, day: dt.date) -> None:
+def test_every_day_is_on_exactly_one_side_of_a_cutoff(cutoff: dt.date, day: dt.date) -> None:
     assert Window.until(cutoff).contains(day) != Window.later_than(cutoff).contains(day)

@@ -21,12 +21,12 @@ def test_built_in_compositions_match_the_paper() -> None:
 
 
 def test_unknown_composition_is_rejected_with_available_names() -> None:
-    with pytest.raises(InputError, match=r"no composition 'jury'.*two-analysts-evaluator") as refused:
+    with pytest.raises(InputError, match=r"no composition 'jury'.*two-analysts-evaluator") as raised:
         get_composition("jury")
-    assert refused.value.field == "judge"
+    assert raised.value.field == "judge"
 
 
-def _file(folder: Path, text: str) -> DebateOptions:
+def write_options(folder: Path, text: str) -> DebateOptions:
     path = folder / "mine.toml"
     path.write_text(text)
     return DebateOptions(compositions=path, composition="jury")
@@ -47,4 +47,4 @@ def _file(folder: Path, text: str) -> DebateOptions:
 )
 def test_invalid_composition_file_is_rejected_with_location(tmp_path: Path, text: str, complaint: str) -> None:
     with pytest.raises(InputError, match=complaint):
-        _file(tmp_path, text).get_composition()
+        write_options(tmp_path, text).get_composition()

@@ -4,16 +4,16 @@ import pytest
 
 from assayer.methods.debate.guards import MAX_IDEA_CHARS, find_stop
 from tests.unit.debate_answers import ITEM
-from tests.unit.processor_time import filled, limited
+from tests.unit.processor_time import fill_text, limited_processor_time
 
-__all__ = ["limited"]
+__all__ = ["limited_processor_time"]
 
 _METHODS = (
     "contrastive learning, knowledge distillation, replay buffers, adapters, prompt tuning, Fisher penalties, "
     "orthogonal gradients, mixture of experts, dropout, curriculum learning, meta-learning, hypernetworks, pruning"
 )
 
-STOPPED = [
+REFUSED_IDEAS = [
     ("empty", ""),
     ("empty", " \n\t"),
     ("empty", "\u200b\u200b"),
@@ -52,7 +52,7 @@ STOPPED = [
 ]
 
 
-@pytest.mark.parametrize(("guard", "idea"), STOPPED)
+@pytest.mark.parametrize(("guard", "idea"), REFUSED_IDEAS)
 def test_placeholder_copied_or_manipulative_ideas_are_stopped(guard: str, idea: str) -> None:
     stop = find_stop(ITEM.model_copy(update={"idea": idea}))
     assert stop is not None
@@ -81,4 +81,4 @@ def test_a_plain_idea_passes(idea: str) -> None:
 
 @pytest.mark.parametrize("piece", ["[insert ", "vote is ", "a, ", "{{", "this idea ", "_", "1. We use x\n", "< your "])
 def test_guards_take_time_in_proportion_to_the_text(piece: str) -> None:
-    assert find_stop(ITEM.model_copy(update={"idea": filled(piece, characters=MAX_IDEA_CHARS - 10)})) is not None
+    assert find_stop(ITEM.model_copy(update={"idea": fill_text(piece, characters=MAX_IDEA_CHARS - 10)})) is not None

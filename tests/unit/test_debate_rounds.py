@@ -16,34 +16,38 @@ VOTES: tuple[Ballot, ...] = ("match", "no_match")
 _DEFAULT = get_composition("two-analysts-evaluator")
 
 
-def _held(chosen: Composition, table: Table) -> Debate:
+def hold_debate(chosen: Composition, table: Table) -> Debate:
     debate = Debate(chosen)
     while debate.speaking:
         debate = debate.cast_ballots([table[debate.round, seat] for seat in debate.speaking])
     return debate
 
 
-def _full_verdict(chosen: Composition, table: Table) -> str:
+def compute_full_verdict(chosen: Composition, table: Table) -> str:
     """Return the verdict of the debate if it continues to its end, read from the whole table."""
     for number in range(1, chosen.rounds + 1):
-        said = {seat: table[number, seat] for group in chosen.groups for seat in group}
-        if "halt" in said.values():
+        ballots = {seat: table[number, seat] for group in chosen.groups for seat in group}
+        if "halt" in ballots.values():
             return "no_match"
-        votes = [said[seat] for seat in chosen.voters]
+        votes = [ballots[seat] for seat in chosen.voters]
         if votes.count("match") == len(votes):
             return "match"
         if votes.count("no_match") == len(votes):
             return "no_match"
-    evaluators = [vote for seat, vote in said.items() if seat.role == "evaluator"]
-    others = [vote for seat, vote in said.items() if seat.role in ("analyst", "critic")]
-    if evaluators and evaluators.count("match") == len(evaluators) and others.count("match") >= len(others) / 2:
+    evaluators = [vote for seat, vote in ballots.items() if seat.role == "evaluator"]
+    other_votes = [vote for seat, vote in ballots.items() if seat.role in ("analyst", "critic")]
+    if (
+        evaluators
+        and evaluators.count("match") == len(evaluators)
+        and other_votes.count("match") >= len(other_votes) / 2
+    ):
         return "match"
     return "no_match"
 
 
 @st.composite
-def _compositions(draw: st.DrawFn) -> Composition:
-    """The thirteen and any other, of one to four rounds."""
+def draw_composition(draw: st.DrawFn) -> Composition:
+    """Draw a built-in or random composition of one to four rounds."""
     rounds = draw(st.integers(1, 4))
     if draw(st.booleans()):
         return draw(st.sampled_from(sorted(COMPOSITIONS.values(), key=lambda item: item.name))).model_copy(
@@ -56,19 +60,19 @@ def _compositions(draw: st.DrawFn) -> Composition:
 
 
 @st.composite
-def _tables(draw: st.DrawFn, lost: bool = False) -> tuple[Composition, Table]:
-    chosen = draw(_compositions())
-    gone: tuple[Ballot, ...] = ("lost",) if lost else ()
+def draw_table(draw: st.DrawFn, may_lose: bool = False) -> tuple[Composition, Table]:
+    chosen = draw(draw_composition())
+    lost_ballots: tuple[Ballot, ...] = ("lost",) if may_lose else ()
     moderated: tuple[Ballot, ...] = ("go_on", "go_on", "go_on", "halt")
     return chosen, {
-        (number, seat): draw(st.sampled_from((moderated if seat.role == "moderator" else VOTES * 3) + gone))
+        (number, seat): draw(st.sampled_from((moderated if seat.role == "moderator" else VOTES * 3) + lost_ballots))
         for number in range(1, chosen.rounds + 1)
         for group in chosen.groups
         for seat in group
     }
 
 
-def _uniform(chosen: Composition, vote: Ballot) -> dict[tuple[int, Seat], Ballot]:
+def make_uniform_table(chosen: Composition, vote: Ballot) -> dict[tuple[int, Seat], Ballot]:
     return {
         (number, seat): "go_on" if seat.role == "moderator" else vote
         for number in range(1, chosen.rounds + 1)
@@ -77,20 +81,20 @@ def _uniform(chosen: Composition, vote: Ballot) -> dict[tuple[int, Seat], Ballot
     }
 
 
-@given(_tables())
+@given(draw_table())
 def test_early_stopping_gives_the_same_verdict_as_full_debate(case: tuple[Composition, Table]) -> None:
-    debate = _held(*case)
+    debate = hold_debate(*case)
     assert debate.outcome is not None
-    assert debate.outcome.vote == _full_verdict(*case)
+    assert debate.outcome.vote == compute_full_verdict(*case)
     assert len(debate.ballots) <= case[0].max_calls
 
 
-@given(_tables(lost=True), st.data())
+@given(draw_table(may_lose=True), st.data())
 def test_verdict_does_not_depend_on_lost_or_unheard_ballots(
     case: tuple[Composition, Table], data: st.DataObject
 ) -> None:
     chosen, table = case
-    outcome = _held(chosen, table).outcome
+    outcome = hold_debate(chosen, table).outcome
     assert outcome is not None
     if outcome.vote is None:
         assert outcome.ground == "lost"
@@ -102,29 +106,31 @@ def test_verdict_does_not_depend_on_lost_or_unheard_ballots(
         else ballot
         for (number, seat), ballot in table.items()
     }
-    assert outcome.vote == _full_verdict(chosen, filled)
+    assert outcome.vote == compute_full_verdict(chosen, filled)
 
 
-@given(_tables())
-def test_a_debate_goes_on_only_while_both_verdicts_are_possible(case: tuple[Composition, Table]) -> None:
+@given(draw_table())
+def test_debate_continues_only_while_both_verdicts_are_possible(case: tuple[Composition, Table]) -> None:
     chosen, table = case
     debate = Debate(chosen)
     while debate.speaking:
         for vote in VOTES:
-            rest = _uniform(chosen, vote)
-            other = debate
-            while other.speaking:
-                other = other.cast_ballots([rest[other.round, seat] for seat in other.speaking])
+            later_ballots = make_uniform_table(chosen, vote)
+            alternative = debate
+            while alternative.speaking:
+                alternative = alternative.cast_ballots(
+                    [later_ballots[alternative.round, seat] for seat in alternative.speaking]
+                )
             # A round that is already split is no agreement, so that the last round is what everything hangs on.
-            assert other.outcome is not None
-            assert other.outcome.vote == vote
+            assert alternative.outcome is not None
+            assert alternative.outcome.vote == vote
         debate = debate.cast_ballots([table[debate.round, seat] for seat in debate.speaking])
 
 
 @pytest.mark.parametrize("chosen", COMPOSITIONS.values(), ids=lambda item: item.name)
 @pytest.mark.parametrize("vote", VOTES)
 def test_unanimous_debate_saves_at_least_a_quarter_of_calls(chosen: Composition, vote: Ballot) -> None:
-    debate = _held(chosen, _uniform(chosen, vote))
+    debate = hold_debate(chosen, make_uniform_table(chosen, vote))
     assert debate.outcome == DebateOutcome("match" if vote == "match" else "no_match", 1, "agreed")
     assert len(debate.ballots) <= 0.75 * chosen.max_calls
 

@@ -19,71 +19,73 @@ from cluster.operator_settings import setting_paths, variable_name
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
 SERVICES = ("postgres", "grobid", "assayer", "prometheus", "grafana")
-OURS = "assayer:0.1.0"
+IMAGE = "assayer:0.1.0"
 
 
 def read(name: str) -> dict[str, Any]:
-    found: dict[str, Any] = yaml.safe_load((DEPLOY / name).read_text("utf-8"))
-    return found
+    document: dict[str, Any] = yaml.safe_load((DEPLOY / name).read_text("utf-8"))
+    return document
 
 
 @pytest.fixture(scope="module")
 def services() -> dict[str, Any]:
-    found: dict[str, Any] = read("compose.yaml")["services"]
-    return found
+    services_by_name: dict[str, Any] = read("compose.yaml")["services"]
+    return services_by_name
 
 
 def test_compose_dependencies_volumes_and_secrets_are_consistent(services: dict[str, Any]) -> None:
-    whole = read("compose.yaml")
-    used: dict[str, set[str]] = {"volumes": set(), "secrets": set()}
+    compose = read("compose.yaml")
+    used_names: dict[str, set[str]] = {"volumes": set(), "secrets": set()}
     for service in services.values():
-        for needed, on in service.get("depends_on", {}).items():
-            assert on == {"condition": "service_healthy"}
+        for needed, dependency in service.get("depends_on", {}).items():
+            assert dependency == {"condition": "service_healthy"}
             assert "healthcheck" in services[needed]
-        used["secrets"] |= set(service.get("secrets", ()))
+        used_names["secrets"] |= set(service.get("secrets", ()))
         for volume in service.get("volumes", ()):
             source, _, _ = volume.partition(":")
             if source.startswith("."):
                 assert (DEPLOY / source).exists(), source
                 assert volume.endswith(":ro")
             else:
-                used["volumes"].add(source)
-    assert {kind: set(whole[kind]) for kind in used} == used
+                used_names["volumes"].add(source)
+    assert {kind: set(compose[kind]) for kind in used_names} == used_names
 
 
 def test_service_container_is_sandboxed_and_uses_valid_command_and_settings(services: dict[str, Any]) -> None:
-    ours = services["assayer"]
-    assert ours["image"] == OURS
-    assert (DEPLOY / ours["build"]["context"] / ours["build"]["dockerfile"]) == DEPLOY / ".." / "deploy" / "Dockerfile"
-    assert (ours["read_only"], ours["cap_drop"]) == (True, ["ALL"])
-    assert ours["environment"]["HOME"].startswith(*ours["tmpfs"])
-    program, command, *arguments = ours["command"]
+    service = services["assayer"]
+    assert service["image"] == IMAGE
+    assert (
+        DEPLOY / service["build"]["context"] / service["build"]["dockerfile"]
+    ) == DEPLOY / ".." / "deploy" / "Dockerfile"
+    assert (service["read_only"], service["cap_drop"]) == (True, ["ALL"])
+    assert service["environment"]["HOME"].startswith(*service["tmpfs"])
+    program, command, *arguments = service["command"]
     assert (program, command) == ("assayer", "serve")
-    (listed,) = (item for item in COMMANDS if item.name == command)
-    assert listed.command().make_context(command, arguments).params["host"] == "0.0.0.0"
-    known = set(map(variable_name, setting_paths()))
+    (command_entry,) = (item for item in COMMANDS if item.name == command)
+    assert command_entry.command().make_context(command, arguments).params["host"] == "0.0.0.0"
+    known_variables = set(map(variable_name, setting_paths()))
     changed = read("compose.gpu.yaml")["services"]["assayer"]["environment"]
-    assert {name for name in (*ours["environment"], *changed) if name.startswith("ASSAYER_")} <= known
-    assert ours["environment"]["ASSAYER_HOME"] == ours["volumes"][0].partition(":")[2]
+    assert {name for name in (*service["environment"], *changed) if name.startswith("ASSAYER_")} <= known_variables
+    assert service["environment"]["ASSAYER_HOME"] == service["volumes"][0].partition(":")[2]
     assert "/data" in (DEPLOY / "Dockerfile").read_text("utf-8")
 
 
 def test_gpu_override_uses_cuda_image_variant(services: dict[str, Any]) -> None:
-    (over,) = read("compose.gpu.yaml")["services"].items()
-    assert over[0] == "assayer"
-    assert over[1]["image"] == f"{OURS}-cuda"
-    assert over[1]["build"]["args"] == {"VARIANT": "cuda"}
-    (device,) = over[1]["deploy"]["resources"]["reservations"]["devices"]
+    (override,) = read("compose.gpu.yaml")["services"].items()
+    assert override[0] == "assayer"
+    assert override[1]["image"] == f"{IMAGE}-cuda"
+    assert override[1]["build"]["args"] == {"VARIANT": "cuda"}
+    (device,) = override[1]["deploy"]["resources"]["reservations"]["devices"]
     assert (device["driver"], device["capabilities"]) == ("nvidia", ["gpu"])
-    assert over[1]["environment"] == {"ASSAYER_CORPUS__DEVICE": "cuda"}
+    assert override[1]["environment"] == {"ASSAYER_CORPUS__DEVICE": "cuda"}
 
 
 def test_compose_prometheus_configuration_differs_only_in_target_and_credentials(services: dict[str, Any]) -> None:
-    beside, here = read("prometheus/prometheus.yaml"), read("prometheus/compose.yaml")
-    (one,) = beside["scrape_configs"]
-    one["authorization"] = {"credentials_file": f"/run/secrets/{services['prometheus']['secrets'][0]}"}
-    one["static_configs"] = [{"targets": ["assayer:8765"]}]
-    assert here == beside
+    default_configuration, compose_configuration = read("prometheus/prometheus.yaml"), read("prometheus/compose.yaml")
+    (scrape,) = default_configuration["scrape_configs"]
+    scrape["authorization"] = {"credentials_file": f"/run/secrets/{services['prometheus']['secrets'][0]}"}
+    scrape["static_configs"] = [{"targets": ["assayer:8765"]}]
+    assert compose_configuration == default_configuration
 
 
 def test_grafana_finds_its_data_source_and_dashboard(services: dict[str, Any]) -> None:
@@ -96,26 +98,26 @@ def test_grafana_finds_its_data_source_and_dashboard(services: dict[str, Any]) -
     ]
     (provider,) = read("grafana/provisioning/dashboards/assayer.yaml")["providers"]
     mounted = [service.split(":")[1] for service in services["grafana"]["volumes"]]
-    home = services["grafana"]["environment"]["GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH"]
-    assert home in mounted
-    assert str(Path(home).parent) == provider["options"]["path"]
+    home_dashboard = services["grafana"]["environment"]["GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH"]
+    assert home_dashboard in mounted
+    assert str(Path(home_dashboard).parent) == provider["options"]["path"]
 
 
 def test_local_secrets_are_excluded_from_repository_and_image() -> None:
-    (own,) = (item["path"] for item in read("compose.yaml")["services"]["assayer"]["env_file"])
-    assert f"/deploy/{own}" in (ROOT / ".gitignore").read_text("utf-8").splitlines()
+    (env_file,) = (item["path"] for item in read("compose.yaml")["services"]["assayer"]["env_file"])
+    assert f"/deploy/{env_file}" in (ROOT / ".gitignore").read_text("utf-8").splitlines()
     first, *allowed = [
         line for line in (ROOT / ".dockerignore").read_text("utf-8").splitlines() if not line.startswith("#")
     ]
     assert first == "*"
-    taken = {line.removeprefix("!") for line in allowed if line.startswith("!")}
-    copied = {
+    included = {line.removeprefix("!") for line in allowed if line.startswith("!")}
+    copied_paths = {
         part
         for line in re.findall(r"(?m)^COPY (?!--from)(.+) \S+$", (DEPLOY / "Dockerfile").read_text("utf-8"))
         for part in line.split()
     }
-    assert {item for item in copied if not any(PurePath(item).match(pattern) for pattern in taken)} == set()
-    assert not any(PurePath(f"deploy/{own}").match(pattern) for pattern in taken)
+    assert {item for item in copied_paths if not any(PurePath(item).match(pattern) for pattern in included)} == set()
+    assert not any(PurePath(f"deploy/{env_file}").match(pattern) for pattern in included)
 
 
 @pytest.mark.parametrize("name", SERVICES)
@@ -142,11 +144,12 @@ def test_grobid_uses_init_process_and_fits_its_memory_limit(services: dict[str, 
     assert grobid["init"] is True
     assert grobid["ulimits"] == {"core": 0}
     script = grobid["command"][-1]
-    concurrency = int(_default(script, "GROBID_CONCURRENCY"))
-    converter = int(_default(script, "GROBID_PDF_MEGABYTES"))
-    heap = int(_default(grobid["environment"]["JAVA_OPTS"], "GROBID_HEAP").rstrip("g"))
+    concurrency = int(find_default(script, "GROBID_CONCURRENCY"))
+    converter = int(find_default(script, "GROBID_PDF_MEGABYTES"))
+    heap = int(find_default(grobid["environment"]["JAVA_OPTS"], "GROBID_HEAP").rstrip("g"))
     assert (
-        heap * 1024 + concurrency * converter <= int(_default(grobid["mem_limit"], "GROBID_MEMORY").rstrip("g")) * 1024
+        heap * 1024 + concurrency * converter
+        <= int(find_default(grobid["mem_limit"], "GROBID_MEMORY").rstrip("g")) * 1024
     )
 
 
@@ -161,23 +164,23 @@ def test_grobid_start_command_edits_its_configuration_file(services: dict[str, A
     server = tmp_path / "grobid-service/bin/grobid-service"
     server.write_text("#!/bin/sh\necho hello\n")
     server.chmod(0o755)
-    command = [_substituted(part) for part in services["grobid"]["command"]]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=30, check=True)
-    assert done.stdout == "hello\n"
+    command = [substitute_defaults(part) for part in services["grobid"]["command"]]
+    process = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=30, check=True)
+    assert process.stdout == "hello\n"
     assert yaml.safe_load(config.read_text()) == {
         "grobid": {"pdf": {"pdfalto": {"memoryLimitMb": 1500}}, "concurrency": 4, "poolMaxWait": 1}
     }
 
 
-class _Alive(BaseHTTPRequestHandler):
+class AliveHandler(BaseHTTPRequestHandler):
     answer = b"true"
 
     def do_GET(self) -> None:
-        known = self.path == "/api/isalive"
-        self.send_response(200 if known else 404)
+        is_known_path = self.path == "/api/isalive"
+        self.send_response(200 if is_known_path else 404)
         self.send_header("Access-Control-Allow-Credentials", "true")
         self.end_headers()
-        self.wfile.write(self.answer if known else b"")
+        self.wfile.write(self.answer if is_known_path else b"")
 
     def log_message(self, format: str, *args: object) -> None:
         """Log nothing."""
@@ -185,7 +188,7 @@ class _Alive(BaseHTTPRequestHandler):
 
 @pytest.fixture(params=[b"true", b"false"])
 def server(request: pytest.FixtureRequest) -> Iterator[HTTPServer]:
-    handler = type("Handler", (_Alive,), {"answer": request.param})
+    handler = type("Handler", (AliveHandler,), {"answer": request.param})
     with HTTPServer(("127.0.0.1", 0), handler) as serving:
         thread = threading.Thread(target=serving.serve_forever)
         thread.start()
@@ -203,12 +206,12 @@ def test_grobid_health_check_succeeds_only_when_service_is_alive(services: dict[
     assert healthy == (getattr(server.RequestHandlerClass, "answer", b"") == b"true")
 
 
-def _substituted(text: str) -> str:
+def substitute_defaults(text: str) -> str:
     """Replace variables by their defaults, as compose does when none is set."""
     return re.sub(r"\$\{\w+:-([^}]*)\}", r"\1", text)
 
 
-def _default(text: str, variable: str) -> str:
+def find_default(text: str, variable: str) -> str:
     match = re.search(rf"\$\{{{variable}:-([^}}]+)\}}", text)
     assert match is not None
     return match[1]

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 SYSTEMD = ROOT / "deploy" / "systemd"
 
 
-def unit(name: str) -> configparser.ConfigParser:
+def read_unit(name: str) -> configparser.ConfigParser:
     parser = configparser.ConfigParser(interpolation=None, strict=False)
     parser.optionxform = str  # type: ignore[assignment, method-assign] # systemd's names have capitals
     parser.read(SYSTEMD / name, "utf-8")
@@ -24,7 +24,7 @@ def unit(name: str) -> configparser.ConfigParser:
 
 
 def test_nightly_timer_is_persistent_and_has_a_matching_service() -> None:
-    timer = unit("assayer-corpus.timer")
+    timer = read_unit("assayer-corpus.timer")
     assert timer["Timer"]["OnCalendar"].endswith("03:00:00")
     assert timer["Timer"]["Persistent"] == "yes"
     assert timer["Install"]["WantedBy"] == "timers.target"
@@ -32,7 +32,7 @@ def test_nightly_timer_is_persistent_and_has_a_matching_service() -> None:
 
 
 def test_systemd_service_runs_an_existing_command() -> None:
-    program, *arguments = unit("assayer-corpus.service")["Service"]["ExecStart"].split()
+    program, *arguments = read_unit("assayer-corpus.service")["Service"]["ExecStart"].split()
     assert Path(program).name == "assayer"
     assert arguments[0] == "corpus"
     command = get_command(app).commands[arguments[1]]  # type: ignore[attr-defined] # of a group
@@ -46,15 +46,15 @@ def test_systemd_units_are_valid(tmp_path: Path) -> None:
     for path in SYSTEMD.iterdir():
         text = path.read_text("utf-8").replace("/opt/assayer/bin/assayer", sys.executable)
         (tmp_path / path.name).write_text(text.replace("User=assayer\n", ""), "utf-8")
-    told = subprocess.run(
+    process = subprocess.run(
         ["systemd-analyze", "verify", "--man=no", *map(str, tmp_path.iterdir())],
         capture_output=True,
         text=True,
         check=False,
         timeout=60,
     )
-    ours = [line for line in told.stderr.splitlines() if "assayer-corpus" in line]
-    assert (told.returncode, ours) == (0, [])
+    complaints = [line for line in process.stderr.splitlines() if "assayer-corpus" in line]
+    assert (process.returncode, complaints) == (0, [])
 
 
 def test_kubernetes_job_forbids_concurrent_runs() -> None:

@@ -18,11 +18,11 @@ STAGES = {
 """Base image and steps of each stage."""
 
 
-def lineage(stage: str, variant: str) -> list[str]:
-    """The stage and those that it is made from, the last an image of others."""
+def list_stages(stage: str, variant: str) -> list[str]:
+    """Return the stage and those it is based on; the last one is an external image."""
     if stage not in STAGES:
         return [stage]
-    return [stage, *lineage(STAGES[stage][0].replace("${VARIANT}", variant), variant)]
+    return [stage, *list_stages(STAGES[stage][0].replace("${VARIANT}", variant), variant)]
 
 
 def test_image_has_all_packages_and_extras_that_exist() -> None:
@@ -38,28 +38,30 @@ def test_image_has_all_packages_and_extras_that_exist() -> None:
         "gpu",
         "pandas",
     }
-    (named,) = re.findall(r'(?m)^extras="(.+)"$', (DEPLOY / "lock.sh").read_text("utf-8"))
-    assert set(named.split()) == extras
-    found = PROJECT["tool"]["setuptools"]["packages"]["find"]["include"]
-    packages = {item.removesuffix("*") for item in found} | {"client"}
+    (extras_line,) = re.findall(r'(?m)^extras="(.+)"$', (DEPLOY / "lock.sh").read_text("utf-8"))
+    assert set(extras_line.split()) == extras
+    package_patterns = PROJECT["tool"]["setuptools"]["packages"]["find"]["include"]
+    packages = {item.removesuffix("*") for item in package_patterns} | {"client"}
     assert set(re.findall(r"^COPY (\w+) \1$", STAGES["packages"][1], re.M)) == packages
-    for copied in re.findall(r"^COPY (.+) \./$", TEXT, re.M):
-        assert all((ROOT / part).is_file() for part in copied.split())
+    for copied_path in re.findall(r"^COPY (.+) \./$", TEXT, re.M):
+        assert all((ROOT / part).is_file() for part in copied_path.split())
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_each_variant_uses_its_own_stages_on_a_pinned_base_image(variant: str) -> None:
     for stage in ("packages", "image"):
-        *own, (base) = lineage(stage, variant)
+        *own_stages, (base) = list_stages(stage, variant)
         assert re.fullmatch(r"python:3\.13-slim-\w+", base)
-        assert any(item.endswith(f"-{variant}") for item in own)
-    others = {item for item in VARIANTS if item != variant}
-    assert not [item for item in lineage("packages", variant) if item.rpartition("-")[2] in others]
+        assert any(item.endswith(f"-{variant}") for item in own_stages)
+    other_variants = {item for item in VARIANTS if item != variant}
+    assert not [item for item in list_stages("packages", variant) if item.rpartition("-")[2] in other_variants]
 
 
 def test_every_stage_is_used() -> None:
-    used = {stage for variant in VARIANTS for name in ("packages", "image") for stage in lineage(name, variant)}
-    assert STAGES.keys() <= used
+    used_stages = {
+        stage for variant in VARIANTS for name in ("packages", "image") for stage in list_stages(name, variant)
+    }
+    assert STAGES.keys() <= used_stages
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

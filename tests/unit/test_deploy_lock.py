@@ -25,21 +25,21 @@ EXTRAS = (
     "object-storage",
     "grobid",
 )
-OURS = "assayer-research"
+OWN_PACKAGE = "assayer-research"
 VARIANTS = {"cpu": "local", "cuda": "gpu"}
 """Variants of the image, and the extra that each installs."""
 
 
-def _lock(name: str) -> str:
+def read_lock(name: str) -> str:
     return (ROOT / "deploy" / name).read_text()
 
 
-def _pinned(lock: str) -> dict[str, str]:
-    found = re.findall(r"(?m)^([A-Za-z0-9._-]+)(?:\[[a-z0-9,-]+\])?==([^ ;\\]+)", lock)
-    return {canonicalize_name(name): version for name, version in found}
+def parse_pins(lock: str) -> dict[str, str]:
+    pins = re.findall(r"(?m)^([A-Za-z0-9._-]+)(?:\[[a-z0-9,-]+\])?==([^ ;\\]+)", lock)
+    return {canonicalize_name(name): version for name, version in pins}
 
 
-COMMON = _pinned(_lock("requirements.lock")) | _pinned(_lock("requirements-torch.lock"))
+COMMON = parse_pins(read_lock("requirements.lock")) | parse_pins(read_lock("requirements-torch.lock"))
 LOCKS = (
     "requirements.lock",
     "requirements-torch.lock",
@@ -48,39 +48,41 @@ LOCKS = (
 )
 
 
-def _wanted(variant: str) -> list[Requirement]:
+def list_requirements(variant: str) -> list[Requirement]:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = [line for extra in (*EXTRAS, VARIANTS[variant]) for line in project["optional-dependencies"][extra]]
-    wanted = [Requirement(line) for line in (*project["dependencies"], *extras)]
-    return [item for item in wanted if canonicalize_name(item.name) != OURS]
+    requirements = [Requirement(line) for line in (*project["dependencies"], *extras)]
+    return [item for item in requirements if canonicalize_name(item.name) != OWN_PACKAGE]
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_every_package_is_pinned_in_a_version_that_the_project_accepts(variant: str) -> None:
-    pinned = COMMON | _pinned(_lock(f"requirements-{variant}.lock"))
-    wrong = [
+    pinned = COMMON | parse_pins(read_lock(f"requirements-{variant}.lock"))
+    wrong_pins = [
         str(item)
-        for item in _wanted(variant)
+        for item in list_requirements(variant)
         if not item.specifier.contains(pinned.get(canonicalize_name(item.name), ""), prereleases=True)
     ]
-    assert not wrong, "renew it with: sh deploy/lock.sh"
+    assert not wrong_pins, "renew it with: sh deploy/lock.sh"
 
 
 @pytest.mark.parametrize("name", LOCKS)
 def test_every_locked_package_has_hashes_and_is_not_fetched_from_a_url(name: str) -> None:
-    lock = _lock(name)
-    entries, pinned = re.split(r"(?m)^(?=[A-Za-z0-9])", lock)[1:], _pinned(lock)
+    lock = read_lock(name)
+    entries, pinned = re.split(r"(?m)^(?=[A-Za-z0-9])", lock)[1:], parse_pins(lock)
     assert len(entries) == len(pinned) > 0
     assert all("--hash=sha256:" in entry for entry in entries)
     assert "://" not in lock
-    assert OURS not in pinned
+    assert OWN_PACKAGE not in pinned
 
 
-def test_locks_of_one_image_name_no_package_twice() -> None:
-    assert not _pinned(_lock("requirements.lock")).keys() & _pinned(_lock("requirements-torch.lock")).keys()
+def test_locks_of_an_image_list_each_package_once() -> None:
+    assert (
+        not parse_pins(read_lock("requirements.lock")).keys() & parse_pins(read_lock("requirements-torch.lock")).keys()
+    )
 
 
-def test_everything_that_torch_needs_is_locked() -> None:
+def test_all_dependencies_of_torch_are_locked() -> None:
     needed = [Requirement(line) for line in requires("torch") or ()]
     for item in needed:
         if item.marker is None or item.marker.evaluate({"python_version": "3.13", "extra": ""}):
@@ -90,13 +92,13 @@ def test_everything_that_torch_needs_is_locked() -> None:
 
 def test_model_image_has_the_ray_of_its_manifest() -> None:
     model = (ROOT / "k8s" / "llm" / "model.yaml").read_text("utf-8")
-    pinned = _pinned(_lock("llm/requirements.lock"))
+    pinned = parse_pins(read_lock("llm/requirements.lock"))
     assert re.findall(r'rayVersion: "(.+)"', model) == [pinned["ray"]] == [COMMON["ray"]]
     assert "vllm" in pinned
 
 
 def test_each_variant_pins_a_faiss_build_of_the_same_version() -> None:
-    builds = [_pinned(_lock(f"requirements-{variant}.lock")) for variant in VARIANTS]
+    builds = [parse_pins(read_lock(f"requirements-{variant}.lock")) for variant in VARIANTS]
     names = [[name for name in build if name.startswith("faiss")] for build in builds]
     assert names == [["faiss-cpu"], ["faiss-gpu"]]
     assert builds[0]["faiss-cpu"] == builds[1]["faiss-gpu"]

@@ -37,7 +37,7 @@ DEPENDENT_FIRST_WORDS = frozenset(
 VAGUE_NAMES = frozenset({"one", "ones"})
 
 
-def documented(tree: ast.Module) -> Iterator[tuple[int, str]]:
+def iterate_docstrings(tree: ast.Module) -> Iterator[tuple[int, str]]:
     """Yield line and text of each docstring, those of attributes included."""
     for node in ast.walk(tree):
         body = getattr(node, "body", None)
@@ -47,7 +47,7 @@ def documented(tree: ast.Module) -> Iterator[tuple[int, str]]:
                 yield value.lineno, value.value
 
 
-def bound_names(tree: ast.Module) -> Iterator[tuple[int, str]]:
+def iterate_bound_names(tree: ast.Module) -> Iterator[tuple[int, str]]:
     """Yield line and name of each variable and parameter that functions bind, without fields of classes."""
     classes = (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
     fields = {item.target for node in classes for item in node.body if isinstance(item, ast.AnnAssign)}
@@ -58,22 +58,22 @@ def bound_names(tree: ast.Module) -> Iterator[tuple[int, str]]:
             yield node.lineno, node.arg
 
 
-def dependent_docstrings(tree: ast.Module) -> Iterator[str]:
+def iterate_dependent_docstrings(tree: ast.Module) -> Iterator[str]:
     """Yield a sentence for each docstring that does not stand alone."""
-    for line, text in documented(tree):
+    for line, text in iterate_docstrings(tree):
         first = text.split(maxsplit=1)[0].rstrip(",:;") if text.strip() else ""
         if first in DEPENDENT_FIRST_WORDS:
             yield f"line {line}: the docstring begins with {first!r}"
 
 
-def vague_names(tree: ast.Module) -> Iterator[str]:
+def iterate_vague_names(tree: ast.Module) -> Iterator[str]:
     """Yield a sentence for each name that does not say what it holds."""
-    for line, name in bound_names(tree):
+    for line, name in iterate_bound_names(tree):
         if name in VAGUE_NAMES:
             yield f"line {line}: {name!r} does not say what it holds"
 
 
-def faults(package: str, rule: Callable[[ast.Module], Iterator[str]]) -> list[str]:
+def list_faults(package: str, rule: Callable[[ast.Module], Iterator[str]]) -> list[str]:
     files = sorted((ROOT / package).rglob("*.py"))
     assert files
     return [
@@ -82,19 +82,19 @@ def faults(package: str, rule: Callable[[ast.Module], Iterator[str]]) -> list[st
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-def test_docstrings_stand_alone(package: str) -> None:
-    listed = faults(package, dependent_docstrings)
-    assert not listed, "\n".join(listed)
+def test_docstrings_do_not_depend_on_the_name_above(package: str) -> None:
+    faults = list_faults(package, iterate_dependent_docstrings)
+    assert not faults, "\n".join(faults)
 
 
 @pytest.mark.parametrize("package", PRODUCT)
 def test_variable_names_are_descriptive(package: str) -> None:
-    listed = faults(package, vague_names)
-    assert not listed, "\n".join(listed)
+    faults = list_faults(package, iterate_vague_names)
+    assert not faults, "\n".join(faults)
 
 
 def test_dependent_docstring_and_vague_variable_name_are_detected() -> None:
     source = '"""Of a module."""\n\n\ndef first(one: int) -> int:\n    """Return it."""\n    return one\n'
     tree = ast.parse(source)
-    assert list(dependent_docstrings(tree)) == ["line 1: the docstring begins with 'Of'"]
-    assert list(vague_names(tree)) == ["line 4: 'one' does not say what it holds"]
+    assert list(iterate_dependent_docstrings(tree)) == ["line 1: the docstring begins with 'Of'"]
+    assert list(iterate_vague_names(tree)) == ["line 4: 'one' does not say what it holds"]

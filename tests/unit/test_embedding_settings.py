@@ -45,7 +45,7 @@ def test_every_known_model_profile_is_complete() -> None:
 
 
 @pytest.mark.parametrize("place", ["allenai/", "/models/", ""])
-def test_adapter_paths_are_resolved_beside_the_base_model(place: str) -> None:
+def test_adapter_paths_are_resolved_relative_to_the_base_model(place: str) -> None:
     parts = AdapterNames(f"{place}specter2_base", f"{place}specter2_adhoc_query", f"{place}specter2")
     assert find_adapters(f"{place}specter2") == parts
     assert find_adapters(f"{place}specter2_base") is None

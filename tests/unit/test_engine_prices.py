@@ -18,7 +18,7 @@ from cluster.engine import Engine, open_engine
 from cluster.run_request import RunRequest
 from cluster.settings import Settings
 from orchestrator.jobs.requests import Limits
-from tests.unit.judges import JudgeLlm, ranking_run, right
+from tests.unit.judges import JudgeLlm, judge_correctly, make_ranking_run
 from tests.unit.twins import Watcher
 
 TWO_MODELS = ["strong", "second-model"]
@@ -26,7 +26,7 @@ ONE_PRICE = {"strong": [2, 8]}
 UNUSED: Any = None
 
 
-def _settings(max_usd: float | None = 5.0) -> Settings:
+def make_settings(max_usd: float | None = 5.0) -> Settings:
     return Settings.model_validate(
         {
             "llm": {"base_url": "http://localhost:1/v1", "model": "strong", "prices": ONE_PRICE},
@@ -38,14 +38,14 @@ def _settings(max_usd: float | None = 5.0) -> Settings:
 
 async def test_unpriced_board_model_is_rejected_when_engine_opens() -> None:
     with pytest.raises(ConfigurationError, match="price of model 'second-model' is unknown"):
-        async with open_engine(_settings(), (INNOEVAL,)):
+        async with open_engine(make_settings(), (INNOEVAL,)):
             raise AssertionError("The engine must not open.")
 
 
 @pytest.mark.parametrize("job", [RunRequest(max_usd=1.0), RunRequest(limits=Limits(max_usd=1.0))])
 async def test_unpriced_board_model_is_rejected_before_a_budgeted_job_starts(job: RunRequest) -> None:
     engine = Engine(
-        settings=_settings(None),
+        settings=make_settings(None),
         backends=UNUSED,
         literature=UNUSED,
         evaluations=UNUSED,
@@ -65,8 +65,8 @@ async def test_unpriced_board_model_is_rejected_before_a_budgeted_job_starts(job
 
 @pytest.mark.parametrize("error", [MalformedAnswer("x"), BudgetExhausted("x"), StorageError("x"), Defect("x")])
 async def test_every_call_without_an_answer_is_counted_as_lost(error: Exception) -> None:
-    run = ranking_run()
+    run = make_ranking_run()
     question = PairQuestion(dimensions=DEFAULT_DIMENSIONS, first="Idea of worth 1.", second="Idea of worth 2.")
     with pytest.raises(type(error)):
-        await ask(JudgeLlm(right, fails=error), build_comparison_task(len(DEFAULT_DIMENSIONS)), question, run)
+        await ask(JudgeLlm(judge_correctly, fails=error), build_comparison_task(len(DEFAULT_DIMENSIONS)), question, run)
     assert run.journal.failed_calls == [("ranking.comparison", ())]

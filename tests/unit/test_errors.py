@@ -23,7 +23,7 @@ def test_every_error_survives_pickling(name: str) -> None:
 @pytest.mark.parametrize("name", ERRORS)
 def test_every_error_is_documented_and_has_a_distinct_reason(name: str) -> None:
     assert name in (errors.__doc__ or "")
-    reasons = [getattr(errors, other).reason for other in ERRORS if other != "LlmError"]  # which inherits it
+    reasons = [getattr(errors, name).reason for name in ERRORS if name != "LlmError"]  # which inherits it
     assert name == "LlmError" or reasons.count(getattr(errors, name).reason) == 1
 
 

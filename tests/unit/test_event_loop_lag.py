@@ -7,8 +7,8 @@ import time
 from orchestrator.event_loop_lag import LAG, watch_event_loop
 
 
-class Said(logging.Handler):
-    """The first line that is logged."""
+class RecordingHandler(logging.Handler):
+    """Handler that records the first line logged."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -19,7 +19,7 @@ class Said(logging.Handler):
             self.line.set_result(record.getMessage())
 
 
-def lags_above_a_second() -> float:
+def count_lags_above_a_second() -> float:
     counts = {
         sample.labels.get("le", sample.name): sample.value for family in LAG.collect() for sample in family.samples
     }
@@ -27,13 +27,17 @@ def lags_above_a_second() -> float:
 
 
 async def test_blocked_event_loop_is_measured_and_logged() -> None:
-    before, said, log = lags_above_a_second(), Said(), logging.getLogger("orchestrator.event_loop_lag")
-    log.addHandler(said)
+    before, handler, log = (
+        count_lags_above_a_second(),
+        RecordingHandler(),
+        logging.getLogger("orchestrator.event_loop_lag"),
+    )
+    log.addHandler(handler)
     watching = asyncio.create_task(watch_event_loop())
     asyncio.get_running_loop().call_later(0.01, time.sleep, 1.4)
     async with asyncio.timeout(30):
-        line = await said.line
+        line = await handler.line
     watching.cancel()
-    log.removeHandler(said)
+    log.removeHandler(handler)
     assert line.startswith("the event loop was blocked for ")
-    assert lags_above_a_second() > before
+    assert count_lags_above_a_second() > before

@@ -21,14 +21,14 @@ SOURCE = (
     "We train a small reader on 40,000 annotated claims. It reaches 71.3% accuracy, which is 4 points below "
     "human agreement; on out-of-domain claims accuracy drops to 58%."
 )
-SHOWN = Evidence(label="P1", paper_id=PaperId("a"), title="A reader", year=2021, text=SOURCE)
+EVIDENCE = Evidence(label="P1", paper_id=PaperId("a"), title="A reader", year=2021, text=SOURCE)
 
 
 @given(st.text(min_size=1))
 def test_paper_id_survives_marker_round_trip(paper: str) -> None:
     text = f"Shown in [{build_marker(PaperId(paper))}]."
-    (found,) = MARKER.findall(text)
-    assert parse_marker(found) == paper
+    (paper_id,) = MARKER.findall(text)
+    assert parse_marker(paper_id) == paper
 
 
 def test_labels_are_converted_to_markers_and_relabelled() -> None:
@@ -62,8 +62,8 @@ def test_links_in_any_form_are_removed(address: str) -> None:
 @pytest.mark.parametrize("bracket", ["[P1 and P2]", "[P1-P2]", "[P1, p. 4]", "[see P2]"])
 def test_brackets_that_only_look_like_citations_are_complained_about(bracket: str) -> None:
     text = f"Shown {bracket} and [P1]."
-    (found,) = find_foreign_labels(text, ["P1", "P2"])
-    assert (text[found.start : found.end], found.kind) == (bracket, WRONG_FORM)
+    (complaint,) = find_foreign_labels(text, ["P1", "P2"])
+    assert (text[complaint.start : complaint.end], complaint.kind) == (bracket, WRONG_FORM)
     assert strip_citations(f"Shown {bracket}.") == "Shown (another paper)."
 
 
@@ -77,36 +77,36 @@ def test_brackets_that_only_look_like_citations_are_complained_about(bracket: st
     ],
 )
 def test_quote_is_verified_only_when_found_in_source(quote: str, state: str) -> None:
-    quoted = check_quote(quote, SHOWN)
+    quoted = check_quote(quote, EVIDENCE)
     assert quoted is not None
     assert quoted.state == state
 
 
 def test_empty_quote_is_ignored() -> None:
-    assert check_quote(' "" ', SHOWN) is None
+    assert check_quote(' "" ', EVIDENCE) is None
 
 
 def test_a_point_whose_quotes_were_not_found_is_downgraded() -> None:
     papers = label_papers([PaperId("a"), PaperId("b")])
     quotes = {PaperId("a"): Quoted(words="made up words", state="not_found")}
     assert build_point("support", "Claimed in [P1].", papers, quotes).downgraded
-    both = quotes | {PaperId("b"): Quoted(words="real words of it", state="verified")}
-    assert not build_point("support", "Claimed in [P1] and [P2].", papers, both).downgraded
+    quotes_of_both = quotes | {PaperId("b"): Quoted(words="real words of it", state="verified")}
+    assert not build_point("support", "Claimed in [P1] and [P2].", papers, quotes_of_both).downgraded
     assert not build_point("support", "No quote at all in [P2].", papers, quotes).downgraded
 
 
 def test_url_is_kept_only_in_verified_quote() -> None:
     words = "The code that we used is at https://example.org/code for everybody"
-    longer = SHOWN.model_copy(update={"text": f"{SOURCE} {words}."})
-    found, invented = check_quote(words, longer), check_quote(words, SHOWN)
-    assert found is not None
+    longer_evidence = EVIDENCE.model_copy(update={"text": f"{SOURCE} {words}."})
+    verified, invented = check_quote(words, longer_evidence), check_quote(words, EVIDENCE)
+    assert verified is not None
     assert invented is not None
-    assert (found.state, found.words) == ("verified", words)
+    assert (verified.state, verified.words) == ("verified", words)
     assert "https" not in invented.words
 
 
 @pytest.mark.parametrize(
-    ("text", "broken"),
+    ("text", "is_truncated"),
     [
         ("It reaches 71.3% accuracy.", False),
         ("Code is at https://github.com/who/what", False),
@@ -115,5 +115,5 @@ def test_url_is_kept_only_in_verified_quote() -> None:
         ("", False),
     ],
 )
-def test_text_ending_mid_sentence_is_marked_as_truncated(text: str, broken: bool) -> None:
-    assert SHOWN.model_copy(update={"text": text}).breaks_off is broken
+def test_text_ending_mid_sentence_is_marked_as_truncated(text: str, is_truncated: bool) -> None:
+    assert EVIDENCE.model_copy(update={"text": text}).breaks_off is is_truncated

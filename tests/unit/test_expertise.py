@@ -22,7 +22,7 @@ PROOF = ("Proof assistants for topology", "We formalise topology in a proof assi
 BODY = "We rehearse what the next round of training would overwrite. " * 4
 
 
-def test_proposals_go_to_the_reviewers_whose_papers_are_close() -> None:
+def test_proposals_are_assigned_to_reviewers_with_similar_papers() -> None:
     match = ExpertiseMatch(
         [FOREST, PROOF], [KnownExpertise(papers=[PROOF]), KnownExpertise(keywords=["bark beetles", "forests"])]
     )
@@ -58,11 +58,11 @@ def test_texts_without_words_are_compared_without_error() -> None:
 
 def test_eager_bid_outweighs_a_slightly_closer_reviewer_and_unwilling_is_the_last_resort() -> None:
     similarity = np.array([[0.5, 0.4]], dtype=np.float32)
-    people, wanted = ["closer", "eager"], {"p": 1}
+    people, needed = ["closer", "eager"], {"p": 1}
     values = compute_assignment_values(similarity, {(0, 1): "eager"})
-    assert plan_assignments(wanted, people, set(), {}, None, values).pairs == [("p", "eager")]
+    assert plan_assignments(needed, people, set(), {}, None, values).pairs == [("p", "eager")]
     values = compute_assignment_values(similarity, {(0, 0): "unwilling"})
-    assert plan_assignments(wanted, people, set(), {}, None, values).pairs == [("p", "eager")]
+    assert plan_assignments(needed, people, set(), {}, None, values).pairs == [("p", "eager")]
     assert plan_assignments({"p": 2}, people, set(), {}, None, values).missing_reviewers == {}
 
 
@@ -80,20 +80,24 @@ def test_expertise_of_a_single_known_reviewer_counts() -> None:
     st.sets(st.tuples(st.integers(0, 11), st.integers(0, 5)), max_size=20),
     st.integers(0, 1_000),
 )
-def test_plan_by_value_respects_conflicts_and_limits_and_leaves_nothing_out(
-    proposals: int, reviewers: int, each: int, most: int, barred: set[tuple[int, int]], seed: int
+def test_plan_by_value_respects_conflicts_and_limits_and_covers_every_proposal(
+    proposals: int, reviewers: int, reviews_per_proposal: int, max_load: int, barred: set[tuple[int, int]], seed: int
 ) -> None:
     names, people = [f"p{n}" for n in range(proposals)], [f"r{n}" for n in range(reviewers)]
     closed = {(f"p{p}", f"r{r}") for p, r in barred}
     values = np.random.default_rng(seed).random((proposals, reviewers))
-    plan = plan_assignments(dict.fromkeys(names, each), people, closed, {}, most, values)
+    plan = plan_assignments(dict.fromkeys(names, reviews_per_proposal), people, closed, {}, max_load, values)
     assert len(set(plan.pairs)) == len(plan.pairs)
     assert not set(plan.pairs) & closed
-    loads, filled = Counter(who for _, who in plan.pairs), Counter(name for name, _ in plan.pairs)
-    assert max(loads.values(), default=0) <= most
+    loads, filled = Counter(reviewer for _, reviewer in plan.pairs), Counter(name for name, _ in plan.pairs)
+    assert max(loads.values(), default=0) <= max_load
     for name in names:
-        assert filled[name] + plan.missing_reviewers.get(name, 0) == each
-        free = [who for who in people if loads[who] < most and (name, who) not in {*closed, *plan.pairs}]
+        assert filled[name] + plan.missing_reviewers.get(name, 0) == reviews_per_proposal
+        free = [
+            reviewer
+            for reviewer in people
+            if loads[reviewer] < max_load and (name, reviewer) not in {*closed, *plan.pairs}
+        ]
         assert not (plan.missing_reviewers.get(name) and free), "a reviewer is left for the proposal"
 
 
@@ -107,11 +111,11 @@ def test_plan_by_value_is_the_best_of_all_plans() -> None:
     assert total == pytest.approx(best, abs=30 * 2e-3)
 
 
-def test_no_reviewer_gets_more_than_the_mean_load_without_a_limit() -> None:
+def test_without_a_limit_no_reviewer_gets_more_than_the_mean_load() -> None:
     values = np.zeros((12, 3))
     values[:, 0] = 1.0
     plan = plan_assignments({f"p{n}": 1 for n in range(12)}, ["a", "b", "c"], set(), {}, None, values)
-    assert Counter(who for _, who in plan.pairs) == {"a": 4, "b": 4, "c": 4}
+    assert Counter(reviewer for _, reviewer in plan.pairs) == {"a": 4, "b": 4, "c": 4}
 
 
 def test_papers_are_read_from_bibtex_and_from_lines() -> None:
@@ -130,7 +134,7 @@ def test_papers_are_read_from_bibtex_and_from_lines() -> None:
     assert unread == ["10.1000/abc"]
 
 
-async def test_listed_papers_get_the_corpus_abstract_and_other_papers_of_the_name_are_kept_apart() -> None:
+async def test_listed_papers_get_the_corpus_abstract_and_namesakes_papers_are_separate() -> None:
     def record(id: str, title: str, *authors: str) -> Paper:
         return Paper(id=PaperId(id), title=title, abstract=f"About {title}.", authors=authors, source="corpus")
 
@@ -142,14 +146,14 @@ async def test_listed_papers_get_the_corpus_abstract_and_other_papers_of_the_nam
         ],
         HashingEmbedder(),
     )
-    listed = ReviewerPaper(title="Counting bark beetles in spruce forests")
-    first, *others = await look_up_papers(corpus, "Ada Byron", [listed], [])
+    listed_paper = ReviewerPaper(title="Counting bark beetles in spruce forests")
+    first, *other_papers = await look_up_papers(corpus, "Ada Byron", [listed_paper], [])
     assert (first.abstract, first.in_corpus, first.listed_by_person) == (
         "About Counting bark beetles in spruce forests.",
         True,
         True,
     )
-    assert [(paper.title, paper.listed_by_person) for paper in others] == [
+    assert [(paper.title, paper.listed_by_person) for paper in other_papers] == [
         ("Counting beetles once more in forests", False)
     ]
 
@@ -181,7 +185,7 @@ def test_declared_people_and_coauthors_are_conflicts_where_they_identify_the_app
     text: str, sources: list[str]
 ) -> None:
     ada = ReviewerDetails(MemberId("mb_1"), "Ada Byron", "", people=("Bob Noyce",), coauthors={"Cy Young": "Beetles"})
-    found = list(ConflictSearch([ada]).find_conflicts("Rehearsal", text))
-    assert [item.source for item in found] == sources
+    conflicts = list(ConflictSearch([ada]).find_conflicts("Rehearsal", text))
+    assert [item.source for item in conflicts] == sources
     if sources == ["coauthor"]:
-        assert found[0].words.startswith("Cy Young, co-author of “Beetles”")
+        assert conflicts[0].words.startswith("Cy Young, co-author of “Beetles”")

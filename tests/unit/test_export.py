@@ -15,8 +15,8 @@ from assayer.reports.json_and_csv import render_json
 from assayer.reports.openreview_drafts import draft_review, list_form_fields
 from assayer.reports.python_report import EvaluationReport
 from cluster.cli.main import app
-from tests.unit.reports_fixture import full_report
-from tests.unit.reports_review import review_report
+from tests.unit.reports_fixture import make_full_report
+from tests.unit.reports_review import make_review_report
 
 
 def _from_openreview(report: Report) -> Report:
@@ -25,24 +25,24 @@ def _from_openreview(report: Report) -> Report:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    written = tmp_path / "reports"
-    written.mkdir()
-    (written / "a.json").write_text(render_json(full_report()), "utf-8")
-    (written / "b.json").write_text(render_json(_from_openreview(review_report())), "utf-8")
-    (written / "ranking.json").write_text('{"ideas": []}', "utf-8")
-    return written
+    reports_folder = tmp_path / "reports"
+    reports_folder.mkdir()
+    (reports_folder / "a.json").write_text(render_json(make_full_report()), "utf-8")
+    (reports_folder / "b.json").write_text(render_json(_from_openreview(make_review_report())), "utf-8")
+    (reports_folder / "ranking.json").write_text('{"ideas": []}', "utf-8")
+    return reports_folder
 
 
 def _export(*arguments: object) -> dict[str, object]:
-    ended = CliRunner().invoke(app, ["export", *map(str, arguments), "--json"])
-    assert ended.exit_code == 0, ended.output
-    result: dict[str, object] = json.loads(ended.stdout)
+    cli_result = CliRunner().invoke(app, ["export", *map(str, arguments), "--json"])
+    assert cli_result.exit_code == 0, cli_result.output
+    result: dict[str, object] = json.loads(cli_result.stdout)
     return result
 
 
 def test_datasets_loads_the_exported_folder(folder: Path, tmp_path: Path) -> None:
-    out = tmp_path / "dataset"
-    assert _export(folder, "--format", "huggingface", "--out", out)["reports"] == 2
+    dataset_folder = tmp_path / "dataset"
+    assert _export(folder, "--format", "huggingface", "--out", dataset_folder)["reports"] == 2
     program = """
 import json, sys
 from datasets import load_dataset
@@ -50,19 +50,23 @@ rows = load_dataset(sys.argv[1], split="train", cache_dir=sys.argv[2])
 print(json.dumps([dict(row) for row in rows]))
 """
     environment = os.environ | {"HF_HUB_OFFLINE": "1", "HF_HOME": str(tmp_path / "hub")}
-    command = [sys.executable, "-W", "ignore", "-c", program, str(out), str(tmp_path / "cache")]
-    ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=300)
-    assert ended.returncode == 0, ended.stderr
-    rows = json.loads(ended.stdout)
-    for row, report in zip(rows, (full_report(), _from_openreview(review_report())), strict=True):
-        own = EvaluationReport(report)
+    command = [sys.executable, "-W", "ignore", "-c", program, str(dataset_folder), str(tmp_path / "cache")]
+    process = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=300)
+    assert process.returncode == 0, process.stderr
+    rows = json.loads(process.stdout)
+    for row, report in zip(rows, (make_full_report(), _from_openreview(make_review_report())), strict=True):
+        client_report = EvaluationReport(report)
         assert Report.model_validate_json(row["report"]) == report
-        assert (row["title"], row["proposal"], row["total"]) == (own.title, report.idea.text, own.total.value)
-        assert [item["text"] for item in row["findings"]] == [finding.text for finding in own.findings]
+        assert (row["title"], row["proposal"], row["total"]) == (
+            client_report.title,
+            report.idea.text,
+            client_report.total.value,
+        )
+        assert [item["text"] for item in row["findings"]] == [finding.text for finding in client_report.findings]
         assert {item["name"]: item["value"] for item in row["scores"]} == {
-            name: score.value for name, score in own.scores.items()
+            name: score.value for name, score in client_report.scores.items()
         }
-    card = (out / "README.md").read_text("utf-8")
+    card = (dataset_folder / "README.md").read_text("utf-8")
     columns = {name for line in card.splitlines() if line.startswith("| `") for name in line.split("`")[1:-1:2]}
     assert rows[0].keys() - {"evaluation_id"} <= columns
 
@@ -73,28 +77,30 @@ def test_draft_fills_the_form_from_findings_and_leaves_scores_to_a_person(folder
     form.write_text(json.dumps({"edit": {"note": {"content": {field: {"value": {}} for field in fields}}}}), "utf-8")
     result = _export(folder, "--format", "openreview", "--form", form, "--out", tmp_path / "drafts")
     assert result["remarks"] == [
-        f"{full_report().idea.title}: no forum, because the idea was not read from an OpenReview note.",
+        f"{make_full_report().idea.title}: no forum, because the idea was not read from an OpenReview note.",
         "Fields to fill in yourself: confidence, rating.",
     ]
     _, note = json.loads((tmp_path / "drafts" / "openreview.json").read_text("utf-8"))["notes"]
     assert (note["forum"], note["replyto"]) == ("aB3dEf", "aB3dEf")
     assert note["content"].keys() == {"Strengths_And_Weaknesses", "questions"}
     text = note["content"]["Strengths_And_Weaknesses"]["value"]
-    findings = [item for item in EvaluationReport(review_report()).findings if item.kind in {"strength", "weakness"}]
+    findings = [
+        item for item in EvaluationReport(make_review_report()).findings if item.kind in {"strength", "weakness"}
+    ]
     assert findings
     assert all(item.text in text and (not item.severity or f"({item.severity})" in text) for item in findings)
     assert all(title in text for item in findings for title in item.papers)
 
 
 def test_usual_form_leaves_summary_and_rating_to_a_person() -> None:
-    draft = draft_review(_from_openreview(review_report()))
+    draft = draft_review(_from_openreview(make_review_report()))
     assert draft.note is not None
     assert set(draft.note) == {"forum", "replyto", "content"}, "no signatures, no invitation: it cannot be posted as is"
     assert draft.left_to_you == ("summary", "rating", "confidence")
 
 
 def test_draft_of_a_fetched_submission_goes_to_its_forum() -> None:
-    report = review_report()
+    report = make_review_report()
     idea = report.idea.model_copy(update={"source": "https://openreview.net/forum?id=aB3-_x"})
     draft = draft_review(report.model_copy(update={"idea": idea}))
     assert draft.note is not None
@@ -120,6 +126,6 @@ def test_form_without_fields_is_refused(invitation: object) -> None:
 
 
 def test_folder_without_reports_is_refused(tmp_path: Path) -> None:
-    ended = CliRunner().invoke(app, ["export", str(tmp_path), "--format", "huggingface"])
-    assert ended.exit_code != 0
-    assert "contains no reports" in str(ended.exception)
+    result = CliRunner().invoke(app, ["export", str(tmp_path), "--format", "huggingface"])
+    assert result.exit_code != 0
+    assert "contains no reports" in str(result.exception)

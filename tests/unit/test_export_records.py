@@ -48,41 +48,41 @@ CROSSREF = {
 }
 
 
-def record(data: Any, folder: Path) -> PaperRecord:
+def read_record(data: Any, folder: Path) -> PaperRecord:
     path = folder / "papers.jsonl"
     path.write_text(json.dumps(data) + "\n")
-    (found,) = RecordReader([path])
-    return found.record
+    (record,) = RecordReader([path])
+    return record.record
 
 
 def test_arxiv_snapshot_from_kaggle_is_read(tmp_path: Path) -> None:
-    found = record(KAGGLE, tmp_path)
-    assert (found.id, found.title, found.abstract) == (
+    record = read_record(KAGGLE, tmp_path)
+    assert (record.id, record.title, record.abstract) == (
         "arxiv:0704.0001",
         "Calculation of prompt diphoton scores",
         ABSTRACT,
     )
-    assert found.authors == ("C. Balázs", "E. L. Berger Jr")
-    assert str(found.publication_date) == "2007-04-02"
-    assert found.fields == ("hep-ph", "cs.DL")
-    assert found.retracted
-    assert (found.identifiers.arxiv, found.identifiers.doi) == ("0704.0001", "10.1103/xrevd.76.013009")
+    assert record.authors == ("C. Balázs", "E. L. Berger Jr")
+    assert str(record.publication_date) == "2007-04-02"
+    assert record.fields == ("hep-ph", "cs.DL")
+    assert record.retracted
+    assert (record.identifiers.arxiv, record.identifiers.doi) == ("0704.0001", "10.1103/xrevd.76.013009")
 
 
 def test_semantic_scholar_api_paper_is_read(tmp_path: Path) -> None:
-    found = record(API, tmp_path)
-    assert (found.id, found.title, found.authors) == ("CorpusId:9", "Scores of plans", ("Ada Verne",))
-    assert str(found.publication_date) == "2021-12-31"
-    assert (found.identifiers.s2, found.identifiers.arxiv) == ("a" * 40, "2101.00001")
+    record = read_record(API, tmp_path)
+    assert (record.id, record.title, record.authors) == ("CorpusId:9", "Scores of plans", ("Ada Verne",))
+    assert str(record.publication_date) == "2021-12-31"
+    assert (record.identifiers.s2, record.identifiers.arxiv) == ("a" * 40, "2101.00001")
 
 
 def test_crossref_api_work_is_read(tmp_path: Path) -> None:
-    found = record(CROSSREF, tmp_path)
-    assert (found.id, found.title, found.abstract) == ("doi:10.9999/yy", "Scores of plans: A study", ABSTRACT)
-    assert found.identifiers.doi == "10.9999/yy"
-    assert found.authors == ("Ada Verne", "The Group")
-    assert found.venue == "J Inv & Plans"
-    assert str(found.publication_date) == "2021-12-31"
+    record = read_record(CROSSREF, tmp_path)
+    assert (record.id, record.title, record.abstract) == ("doi:10.9999/yy", "Scores of plans: A study", ABSTRACT)
+    assert record.identifiers.doi == "10.9999/yy"
+    assert record.authors == ("Ada Verne", "The Group")
+    assert record.venue == "J Inv & Plans"
+    assert str(record.publication_date) == "2021-12-31"
 
 
 def test_ingest_reads_the_same_exports(tmp_path: Path) -> None:
@@ -118,7 +118,7 @@ OTHER_SERVICES: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("service", OTHER_SERVICES)
 def test_record_of_another_service_is_read_by_the_usual_names_of_its_fields(service: str, tmp_path: Path) -> None:
-    read = record(OTHER_SERVICES[service], tmp_path)
+    read = read_record(OTHER_SERVICES[service], tmp_path)
     assert (read.id, read.title, read.abstract) == ("34", "Plans", ABSTRACT)
     assert {tuple(sorted(name.replace(".", "").split())) for name in read.authors} == {("A", "Lee"), ("B", "Chen")}
     assert read.publication_date is None or read.publication_date.year == 2021
@@ -139,17 +139,17 @@ def test_error_for_a_missing_abstract_names_the_service(service: str, tmp_path: 
     if service == "DataCite":
         fields["attributes"] = {**fields["attributes"], "descriptions": []}
     with pytest.raises(InputError) as caught:
-        record(fields, tmp_path)
+        read_record(fields, tmp_path)
     assert f"abstract is missing (this looks like {WITHOUT_ABSTRACT[service]})" in str(caught.value)
 
 
 def test_optional_fields_of_a_record_in_our_format_are_kept_without_authors(tmp_path: Path) -> None:
-    read = record({"id": "a", "title": "T", "abstract": "A", "venue": "Plans", "year": 2020}, tmp_path)
+    read = read_record({"id": "a", "title": "T", "abstract": "A", "venue": "Plans", "year": 2020}, tmp_path)
     assert read.venue == "Plans"
 
 
 @pytest.mark.parametrize(
-    ("data", "says"),
+    ("data", "message"),
     [
         ({**API, "abstract": None}, "abstract is missing (this looks like a paper from Semantic Scholar's API)"),
         ({**KAGGLE, "title": ""}, "title is missing (this looks like arXiv's snapshot on Kaggle)"),
@@ -163,10 +163,10 @@ def test_optional_fields_of_a_record_in_our_format_are_kept_without_authors(tmp_
         ({"id": "a", "title": "T"}, "Line 1: abstract is missing."),
     ],
 )
-def test_unusable_record_error_names_the_likely_export_format(data: Any, says: str, tmp_path: Path) -> None:
+def test_unusable_record_error_names_the_likely_export_format(data: Any, message: str, tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
-        record(data, tmp_path)
-    assert says in str(caught.value)
+        read_record(data, tmp_path)
+    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -178,6 +178,6 @@ def test_unusable_record_error_names_the_likely_export_format(data: Any, says: s
 )
 def test_rows_of_dimensions_and_scopus_are_read_by_their_column_titles(row: dict[str, str], tmp_path: Path) -> None:
     text = {"Title": "Scores of plans", "Abstract": ABSTRACT, "Authors": "Verne, Ada; Quill, Bo"}
-    found = record({**row, **text}, tmp_path)
-    assert (found.id, found.title, found.authors) == ("pub.7", "Scores of plans", ("Ada Verne", "Bo Quill"))
-    assert (found.identifiers.doi, str(found.publication_date)[:4]) == ("10.9999/yy", "2021")
+    record = read_record({**row, **text}, tmp_path)
+    assert (record.id, record.title, record.authors) == ("pub.7", "Scores of plans", ("Ada Verne", "Bo Quill"))
+    assert (record.identifiers.doi, str(record.publication_date)[:4]) == ("10.9999/yy", "2021")

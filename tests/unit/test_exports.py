@@ -17,7 +17,7 @@ PROBLEM = "Drained fens lose their birds within ten years, and nobody knows whic
 METHOD = "We count birds in twenty rewetted fens and in twenty dry ones over three summers and compare their numbers."
 
 
-def table(*rows: tuple[str, ...], delimiter: str = ",") -> str:
+def render_table(*rows: tuple[str, ...], delimiter: str = ",") -> str:
     text = io.StringIO()
     csv.writer(text, delimiter=delimiter).writerows(rows)
     return text.getvalue()
@@ -33,9 +33,9 @@ def check(idea: Idea, *, people: tuple[str, ...] = ("Roe",), texts: tuple[str, .
     assert idea.title == TITLE
     for words in texts:
         assert idea.text.count(words) == 1
-    named = "; ".join(idea.people_fields)
+    named_fields = "; ".join(idea.people_fields)
     for person in people:
-        assert person in named
+        assert person in named_fields
         assert person not in idea.text
 
 
@@ -64,7 +64,7 @@ GOOGLE = {
 
 @pytest.mark.parametrize("name", GOOGLE)
 async def test_answers_to_a_form_are_read_as_proposals(name: str, tmp_path: Path) -> None:
-    ideas, rejected = await read(tmp_path, "form.csv", table(*GOOGLE[name]))
+    ideas, rejected = await read(tmp_path, "form.csv", render_table(*GOOGLE[name]))
     assert not rejected
     check(ideas[0])
     assert "12000" not in ideas[0].text
@@ -73,7 +73,7 @@ async def test_answers_to_a_form_are_read_as_proposals(name: str, tmp_path: Path
 
 async def test_answers_to_a_form_without_a_proposal_are_refused_by_name(tmp_path: Path) -> None:
     rows = (("Timestamp", "Email Address", "Which day suits you?"), ("5/1/2026 10:12:33", "roe@fens.example", "Monday"))
-    ideas, rejected = await read(tmp_path, "form.csv", table(*rows))
+    ideas, rejected = await read(tmp_path, "form.csv", render_table(*rows))
     assert not ideas
     assert "answers to a form" in rejected[0].message
     assert "describe" in rejected[0].message
@@ -91,7 +91,7 @@ async def test_projects_of_anr_are_read_in_one_language(delimiter: str, tmp_path
     row = ("ANR-26-CE01-0001", "FENS", "Remettre en eau les marais pour les oiseaux", TITLE,
            "Les marais drainés perdent leurs oiseaux en dix ans, et personne ne sait lesquels reviennent ensuite.",
            f"{PROBLEM} {METHOD}", "250000.0", "2026", "ROE", "Jane")  # fmt: skip
-    ideas, rejected = await read(tmp_path, "anr.csv", table(ANR, row, delimiter=delimiter))
+    ideas, rejected = await read(tmp_path, "anr.csv", render_table(ANR, row, delimiter=delimiter))
     assert not rejected
     check(ideas[0], people=("ROE", "Jane"))
     assert "marais" not in ideas[0].text
@@ -108,13 +108,13 @@ async def test_partners_of_anr_are_refused_by_name(tmp_path: Path) -> None:
         ),
         ("ANR-26-CE01-0001", "Institut des marais", "ROE"),
     )
-    ideas, rejected = await read(tmp_path, "anr.csv", table(*rows, delimiter=";"))
+    ideas, rejected = await read(tmp_path, "anr.csv", render_table(*rows, delimiter=";"))
     assert not ideas
     assert "ANR" in rejected[0].message
     assert "Projet.Resume" in rejected[0].message
 
 
-def grant(**project: Any) -> dict[str, Any]:
+def make_grant(**project: Any) -> dict[str, Any]:
     people = [{"given": "Jane", "family": "Roe", "affiliation": [{"name": "University of Fens", "country": "GB"}]}]
     return {
         "DOI": "10.1000/grant.1", "type": "grant", "award": "12345", "publisher": "Fen Trust", "prefix": "10.1000",
@@ -131,7 +131,7 @@ DESCRIPTION = {"project-description": [{"description": f"<p>{PROBLEM}</p><p>{MET
 
 @pytest.mark.parametrize("form", ["list", "single", "items", "lines"])
 async def test_grants_of_crossref_are_read(form: str, tmp_path: Path) -> None:
-    item = grant(**DESCRIPTION)
+    item = make_grant(**DESCRIPTION)
     answer = {"status": "ok", "message-type": "work-list", "message": {"total-results": 1, "items": [item]}}
     content = {
         "list": answer,
@@ -147,13 +147,13 @@ async def test_grants_of_crossref_are_read(form: str, tmp_path: Path) -> None:
 
 
 async def test_grant_of_crossref_without_description_is_refused_by_name(tmp_path: Path) -> None:
-    ideas, rejected = await read(tmp_path, "grants.json", {"message": {"items": [grant()]}})
+    ideas, rejected = await read(tmp_path, "grants.json", {"message": {"items": [make_grant()]}})
     assert not ideas
     assert "Crossref" in rejected[0].message
     assert "project-description" in rejected[0].message
 
 
-def item(**fields: Any) -> dict[str, Any]:
+def make_item(**fields: Any) -> dict[str, Any]:
     return {
         "itemType": "manuscript", "title": TITLE, "creators": [
             {"creatorType": "author", "firstName": "Jane", "lastName": "Roe"},
@@ -165,7 +165,7 @@ def item(**fields: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("form", ["plain", "api", "items", "betterbibtex"])
 async def test_items_of_zotero_are_read_without_their_creators(form: str, tmp_path: Path) -> None:
-    fields = item(abstractNote=f"{PROBLEM} {METHOD}")
+    fields = make_item(abstractNote=f"{PROBLEM} {METHOD}")
     content = {
         "plain": fields,
         "api": [
@@ -187,7 +187,7 @@ async def test_items_of_zotero_are_read_without_their_creators(form: str, tmp_pa
 
 
 async def test_items_of_zotero_without_abstracts_are_refused_by_name(tmp_path: Path) -> None:
-    ideas, rejected = await read(tmp_path, "zotero.json", [item(), item()])
+    ideas, rejected = await read(tmp_path, "zotero.json", [make_item(), make_item()])
     assert not ideas
     assert "Zotero" in rejected[0].message
     assert "bibliography" in rejected[0].message
@@ -200,7 +200,7 @@ async def test_csv_of_zotero_is_read_without_its_authors(tmp_path: Path) -> None
         ("AB12", "manuscript", "2026", "Roe, Jane; Poe, Tom", TITLE, "", f"{PROBLEM} {METHOD}", "fens", "Bell, Ada",
          "Fen Library of the North and of all its islands"),
     )  # fmt: skip
-    ideas, rejected = await read(tmp_path, "zotero.csv", table(*rows))
+    ideas, rejected = await read(tmp_path, "zotero.csv", render_table(*rows))
     assert not rejected
     check(ideas[0], people=("Roe", "Poe", "Bell"))
     assert "Fen Library" not in ideas[0].text
@@ -227,7 +227,7 @@ async def test_properties_of_a_notion_page_are_not_text(lines: str, tmp_path: Pa
         assert words not in ideas[0].text
 
 
-async def test_lines_with_colons_that_are_no_properties_stay_in_the_text(tmp_path: Path) -> None:
+async def test_lines_with_colons_that_are_not_properties_are_kept_in_the_text(tmp_path: Path) -> None:
     lines = "Aim: to bring back rare birds\nHypothesis: wet fens have more birds than dry ones"
     ideas, _ = await read(tmp_path, "page.md", NOTION.format(lines))
     assert "rare birds" in ideas[0].text
@@ -239,7 +239,7 @@ async def test_database_of_notion_is_read(tmp_path: Path) -> None:
         ("Name", "Owner", "Status", "Tags", "Created time", "Problem", "Plan of the work"),
         (TITLE, "Jane Roe", "In progress", "fens, birds", "May 1, 2026 3:00 PM", PROBLEM, METHOD),
     )
-    ideas, rejected = await read(tmp_path, "notion.csv", table(*rows))
+    ideas, rejected = await read(tmp_path, "notion.csv", render_table(*rows))
     assert not rejected
     check(ideas[0])
     assert "In progress" not in ideas[0].text
@@ -247,13 +247,13 @@ async def test_database_of_notion_is_read(tmp_path: Path) -> None:
 
 async def test_database_of_notion_without_text_is_refused_by_name(tmp_path: Path) -> None:
     rows = (("Name", "Owner", "Status", "Tags"), (TITLE, "Jane Roe", "In progress", "fens, birds"))
-    ideas, rejected = await read(tmp_path, "notion.csv", table(*rows))
+    ideas, rejected = await read(tmp_path, "notion.csv", render_table(*rows))
     assert not ideas
     assert "Notion" in rejected[0].message
     assert "Markdown" in rejected[0].message
 
 
-async def test_html_page_of_notion_has_its_properties_set_apart(tmp_path: Path) -> None:
+async def test_properties_of_notion_html_page_are_separate_from_the_text(tmp_path: Path) -> None:
     page = (
         f'<html><head><title>{TITLE}</title></head><body><article class="page"><header><h1 class="page-title">{TITLE}'
         '</h1><table class="properties"><tbody><tr class="property-row property-row-person"><th>Owner</th><td><span '

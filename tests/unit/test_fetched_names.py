@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from cluster.cli.batch.fetched_names import NamedProposal, report_names
 
 
-def named(*sources: str, taken: tuple[str, ...] = ()) -> list[str]:
+def list_report_names(*sources: str, taken_names: tuple[str, ...] = ()) -> list[str]:
     proposals = [NamedProposal(f"ev_{row}", row, source) for row, source in enumerate(sources, 1)]
-    return list(report_names(proposals, taken).values())
+    return list(report_names(proposals, taken_names).values())
 
 
 @pytest.mark.parametrize(
@@ -30,16 +30,19 @@ def named(*sources: str, taken: tuple[str, ...] = ()) -> list[str]:
     ],
 )
 def test_report_file_is_named_after_the_submitted_file(source: str, name: str) -> None:
-    assert named(source) == [name]
+    assert list_report_names(source) == [name]
 
 
 def test_unnamed_report_is_named_by_row_and_id() -> None:
-    assert named("", "???") == ["row-00001-ev_1", "row-00002-ev_2"]
+    assert list_report_names("", "???") == ["row-00001-ev_1", "row-00002-ev_2"]
 
 
 def test_reports_with_conflicting_names_include_row_and_id() -> None:
-    assert named("A-1.pdf", "a-1.docx", "A-2.pdf") == ["A-1-row-00001-ev_1", "a-1-row-00002-ev_2", "A-2"]
-    assert named("index.txt", "bt_1", taken=("index", "bt_1")) == ["index-row-00001-ev_1", "bt_1-row-00002-ev_2"]
+    assert list_report_names("A-1.pdf", "a-1.docx", "A-2.pdf") == ["A-1-row-00001-ev_1", "a-1-row-00002-ev_2", "A-2"]
+    assert list_report_names("index.txt", "bt_1", taken_names=("index", "bt_1")) == [
+        "index-row-00001-ev_1",
+        "bt_1-row-00002-ev_2",
+    ]
 
 
 _text = st.text(max_size=300)
@@ -47,9 +50,9 @@ _text = st.text(max_size=300)
 
 @given(st.lists(_text, max_size=12))
 def test_report_file_names_are_unique_and_portable(sources: list[str]) -> None:
-    names = named(*sources, taken=("index", "bt_1"))
-    folded = [name.casefold() for name in names]
-    assert len(set(folded) | {"index", "bt_1"}) == len(names) + 2
+    names = list_report_names(*sources, taken_names=("index", "bt_1"))
+    folded_names = [name.casefold() for name in names]
+    assert len(set(folded_names) | {"index", "bt_1"}) == len(names) + 2
     for name in names:
         assert 0 < len(f"{name}.parquet".encode()) <= 255
         assert not re.search(r"[\x00-\x1f/\\:*?\"<>|;\s]", name)

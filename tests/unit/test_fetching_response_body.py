@@ -38,7 +38,7 @@ def test_content_kind_is_detected_from_first_bytes(start: bytes, content_type: s
 
 
 @pytest.mark.parametrize(
-    ("start", "says"),
+    ("start", "message"),
     [
         (HTML, "it is an HTML page, not a PDF"),
         (b"Just words", "it is plain text, not a PDF"),
@@ -47,8 +47,8 @@ def test_content_kind_is_detected_from_first_bytes(start: bytes, content_type: s
         (b"", "its file signature .* is unknown"),
     ],
 )
-def test_non_pdf_body_is_rejected_despite_pdf_content_type(start: bytes, says: str) -> None:
-    with pytest.raises(DownloadRefused, match=says):
+def test_non_pdf_body_is_rejected_despite_pdf_content_type(start: bytes, message: str) -> None:
+    with pytest.raises(DownloadRefused, match=message):
         check_first_bytes(start, "application/pdf", PDF, "it")
 
 
@@ -83,15 +83,15 @@ def test_sufficiently_fast_download_is_never_marked_slow(pieces: list[tuple[floa
 async def test_host_slots_are_limited_first_in_first_out_and_cleaned_up() -> None:
     slots = HostSlots(2)
     order: list[int] = []
-    inside: list[int] = []
+    running_counts: list[int] = []
 
     async def visit(number: int, leave: asyncio.Event) -> None:
         async with slots.slot("host"):
             order.append(number)
-            inside.append(number)
-            assert len(inside) <= 2
+            running_counts.append(number)
+            assert len(running_counts) <= 2
             await leave.wait()
-            inside.remove(number)
+            running_counts.remove(number)
 
     leave = asyncio.Event()
     async with asyncio.TaskGroup() as group:

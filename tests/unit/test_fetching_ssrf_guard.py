@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assayer.errors import AddressRefused
-from tests.unit.processor_time import filled, limited
+from tests.unit.processor_time import fill_text, limited_processor_time
 from workers.fetching import FetchingSettings
 from workers.fetching.ssrf_guard import AddressPolicy, loggable_url
 
-__all__ = ["limited"]
+__all__ = ["limited_processor_time"]
 
 STRICT = AddressPolicy.from_settings(FetchingSettings())
 LOOPBACK = AddressPolicy.from_settings(FetchingSettings(allow=("127.0.0.0/8", "::1/128")))
@@ -45,7 +45,7 @@ def test_public_address_may_be_visited_at_known_ports_only(address: str) -> None
 
 @given(st.integers(0, 2**32 - 1).map(IPv4Address))
 def test_mapped_and_nat64_addresses_are_judged_by_their_ipv4_address(address: IPv4Address) -> None:
-    def allowed(ipv4_address: IPv4Address | IPv6Address) -> bool:
+    def is_allowed(ipv4_address: IPv4Address | IPv6Address) -> bool:
         try:
             STRICT.check_address(ipv4_address, 443, "here")
         except AddressRefused:
@@ -53,9 +53,9 @@ def test_mapped_and_nat64_addresses_are_judged_by_their_ipv4_address(address: IP
         return True
 
     for prefix in ("::ffff:0:0", "64:ff9b::"):
-        assert allowed(IPv6Address(int(IPv6Address(prefix)) | int(address))) == allowed(address)
+        assert is_allowed(IPv6Address(int(IPv6Address(prefix)) | int(address))) == is_allowed(address)
     if not address.is_global:
-        assert not allowed(address)
+        assert not is_allowed(address)
 
 
 @given(st.integers(0, 2**128 - 1).map(IPv6Address))
@@ -80,7 +80,7 @@ def test_literal_private_address_is_rejected_in_any_spelling(url: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("url", "says"),
+    ("url", "message"),
     [
         ("file:///etc/passwd", "it has the scheme file:"),
         ("gopher://example.org/", "it has the scheme gopher:"),
@@ -98,8 +98,8 @@ def test_literal_private_address_is_rejected_in_any_spelling(url: str) -> None:
         ("", "it has no scheme"),
     ],
 )
-def test_unusable_url_is_refused_with_the_reason(url: str, says: str) -> None:
-    with pytest.raises(AddressRefused, match=says) as refusal:
+def test_unusable_url_is_refused_with_the_reason(url: str, message: str) -> None:
+    with pytest.raises(AddressRefused, match=message) as refusal:
         STRICT.check_url(url)
     assert "secret" not in str(refusal.value)
 
@@ -149,4 +149,4 @@ def test_loggable_url_omits_secrets() -> None:
 
 @pytest.mark.parametrize("unit", ["a:", "a:@", "/:", "a@"])
 def test_loggable_url_takes_linear_time(unit: str) -> None:
-    assert len(loggable_url(filled(unit, characters=400_000))) < 210
+    assert len(loggable_url(fill_text(unit, characters=400_000))) < 210

@@ -11,7 +11,7 @@ from workers.file_cache import FileCache
 from workers.file_storage import FileStorage
 
 PAGE = WebPage(url="https://example.org/a", title="A", site="", text="A text with 漢字.")
-LOST = Absent(reason="the page is no article")
+ABSENT_PAGE = Absent(reason="the page is no article")
 DAY = dt.timedelta(days=1)
 
 
@@ -28,39 +28,39 @@ def calendar() -> Calendar:
     return Calendar()
 
 
-def keeper(folder: Path, calendar: Calendar) -> FileCache[WebPage]:
+def make_cache(folder: Path, calendar: Calendar) -> FileCache[WebPage]:
     return FileCache(FileStorage(str(folder)), "pages", WebPage, calendar, keep=30 * DAY, retry=2 * DAY)
 
 
 def overwrite(folder: Path, content: bytes | None) -> None:
-    """The one file; with None its end is cut off."""
+    """Overwrite the only file of the cache; with None, truncate it."""
     (file,) = folder.rglob("*.json.gz")
     file.write_bytes(file.read_bytes()[:-8] if content is None else content)
 
 
 async def test_cached_page_is_available_to_another_cache_instance(tmp_path: Path, calendar: Calendar) -> None:
-    assert await keeper(tmp_path, calendar).get("a") is None
-    await keeper(tmp_path, calendar).put("a", PAGE)
-    assert await keeper(tmp_path, calendar).get("a") == PAGE
-    assert await keeper(tmp_path, calendar).get("b") is None
+    assert await make_cache(tmp_path, calendar).get("a") is None
+    await make_cache(tmp_path, calendar).put("a", PAGE)
+    assert await make_cache(tmp_path, calendar).get("a") == PAGE
+    assert await make_cache(tmp_path, calendar).get("b") is None
 
 
 async def test_cached_page_outlives_cached_failure_and_both_expire(tmp_path: Path, calendar: Calendar) -> None:
-    kept = keeper(tmp_path, calendar)
-    await kept.put("a", PAGE)
-    await kept.put("b", LOST)
-    assert await kept.get("b") == LOST
+    cache = make_cache(tmp_path, calendar)
+    await cache.put("a", PAGE)
+    await cache.put("b", ABSENT_PAGE)
+    assert await cache.get("b") == ABSENT_PAGE
     calendar.day = 2
-    assert (await kept.get("a"), await kept.get("b")) == (PAGE, None)
+    assert (await cache.get("a"), await cache.get("b")) == (PAGE, None)
     calendar.day = 30
-    assert await kept.get("a") is None
+    assert await cache.get("a") is None
 
 
 @pytest.mark.parametrize("damage", [b"", b"no gzip", None])
 async def test_a_damaged_file_counts_as_missing(tmp_path: Path, calendar: Calendar, damage: bytes | None) -> None:
-    kept = keeper(tmp_path, calendar)
-    await kept.put("a", PAGE)
+    cache = make_cache(tmp_path, calendar)
+    await cache.put("a", PAGE)
     overwrite(tmp_path, damage)
-    assert await kept.get("a") is None
-    await kept.put("a", PAGE)
-    assert await kept.get("a") == PAGE
+    assert await cache.get("a") is None
+    await cache.put("a", PAGE)
+    assert await cache.get("a") == PAGE

@@ -18,24 +18,24 @@ FORMS = list(generate_citation_forms())
 LABELS = ("P1", "P2")
 
 
-def _found(text: str) -> list[str]:
-    found = [*find_foreign_citations(text), *find_foreign_labels(text, LABELS)]
-    return [text[item.start : item.end] for item in found]
+def find_foreign_texts(text: str) -> list[str]:
+    spans = [*find_foreign_citations(text), *find_foreign_labels(text, LABELS)]
+    return [text[item.start : item.end] for item in spans]
 
 
 @given(st.sampled_from(FORMS), st.sampled_from(["As {} shows, it works.", "It was seen before {}.", "{} found it."]))
 def test_every_citation_form_is_found_in_any_position(form: CitationForm, sentence: str) -> None:
-    assert _found(sentence.format(form.text.replace("\u200b", "").replace("\u202e", "")))
+    assert find_foreign_texts(sentence.format(form.text.replace("\u200b", "").replace("\u202e", "")))
 
 
 @pytest.mark.parametrize("text", HONEST_TEXTS)
 def test_years_intervals_indices_and_ordinary_names_are_not_citations(text: str) -> None:
-    assert _found(text) == []
+    assert find_foreign_texts(text) == []
 
 
 @pytest.mark.parametrize("text", UNCOVERED_FORMS)
 def test_ambiguous_citation_forms_are_ignored(text: str) -> None:
-    assert _found(f"It was seen before {text}.") == []
+    assert find_foreign_texts(f"It was seen before {text}.") == []
 
 
 def test_found_citation_reports_its_kind_and_whether_it_is_bracketed() -> None:
@@ -59,7 +59,7 @@ def test_found_citation_reports_its_kind_and_whether_it_is_bracketed() -> None:
     ],
 )
 def test_only_the_citation_is_found(text: str, cited: list[str]) -> None:
-    assert _found(text) == cited
+    assert find_foreign_texts(text) == cited
 
 
 def test_title_is_foreign_only_if_it_was_not_shown() -> None:
@@ -89,16 +89,16 @@ def test_title_followed_by_year_is_not_an_author_citation() -> None:
     ],
 )
 def test_unknown_and_malformed_labels_are_reported(text: str, kinds: list[str]) -> None:
-    shown = "The P300 is a brain wave."
-    assert [foreign_label.kind for foreign_label in find_foreign_labels(text, LABELS, lambda: shown)] == kinds
+    evidence_text = "The P300 is a brain wave."
+    assert [foreign_label.kind for foreign_label in find_foreign_labels(text, LABELS, lambda: evidence_text)] == kinds
 
 
 def test_idea_term_resembling_a_label_is_allowed_unless_bracketed() -> None:
-    shown = "The wave P2 follows."
-    assert list(find_foreign_labels("P2 grows.", LABELS, lambda: shown)) == []
-    assert [foreign_label.kind for foreign_label in find_foreign_labels("(P2) grows.", LABELS, lambda: shown)] == [
-        WRONG_FORM
-    ]
+    evidence_text = "The wave P2 follows."
+    assert list(find_foreign_labels("P2 grows.", LABELS, lambda: evidence_text)) == []
+    assert [
+        foreign_label.kind for foreign_label in find_foreign_labels("(P2) grows.", LABELS, lambda: evidence_text)
+    ] == [WRONG_FORM]
 
 
 @given(st.text())
@@ -108,7 +108,7 @@ def test_folding_preserves_text_length(text: str) -> None:
 
 def test_names_of_sites_and_peaks_are_not_labels() -> None:
     """Seen in a review of a protease: its sites are P1, P1' and P3'."""
-    said = "A531S changes P1', whereas the simulations single out the P3' residue and the glutamine at P1."
-    assert list(find_foreign_labels(said, ())) == []
-    assert [found.kind for found in find_foreign_labels(said + " [P1]", ())] == [UNKNOWN_LABEL]
+    sentence = "A531S changes P1', whereas the simulations single out the P3' residue and the glutamine at P1."
+    assert list(find_foreign_labels(sentence, ())) == []
+    assert [label.kind for label in find_foreign_labels(sentence + " [P1]", ())] == [UNKNOWN_LABEL]
     assert list(find_foreign_labels("A change of P1' is not read by the enzyme [P2].", LABELS)) == []

@@ -64,7 +64,7 @@ def test_other_text_is_unchanged(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "written", "options"),
+    ("text", "kept_text", "options"),
     [
         ("☐ Yes ☒ No", "☒ No", 1),
         ("Animals: ☐ yes ☑ no ☐ unclear", "Animals: ☑ no", 2),
@@ -75,28 +75,28 @@ def test_other_text_is_unchanged(text: str) -> None:
         ("☐ Seed ☐ Standard", "", 2),
     ],
 )
-def test_unticked_options_are_removed_and_counted(text: str, written: str, options: int) -> None:
-    found, left_out = remove_form_fields(text)
-    assert found.strip() == written
+def test_unticked_options_are_removed_and_counted(text: str, kept_text: str, options: int) -> None:
+    remaining_text, left_out = remove_form_fields(text)
+    assert remaining_text.strip() == kept_text
     assert [item.part for item in left_out] == [f"{options} unticked option{'s' * (options > 1)}"]
 
 
-def left_out(idea: Idea) -> list[str]:
+def list_unread_parts(idea: Idea) -> list[str]:
     assert idea.reading is not None
     return [item.part for item in idea.reading.unread_parts]
 
 
-def test_prompts_in_markdown_are_left_out() -> None:
+def test_form_prompts_in_markdown_are_removed() -> None:
     idea = parse_idea(f"# On fens\n\n## Problem\n\n{BODY}\n\n## Budget\n\n{PROMPT}\n", "a.md")
     assert PROMPT not in idea.text
-    assert left_out(idea) == ["1 empty field"]
+    assert list_unread_parts(idea) == ["1 empty field"]
 
 
 def _run(text: str, properties: str = "") -> str:
     return f'<w:r><w:rPr>{properties}</w:rPr><w:t xml:space="preserve">{text}</w:t></w:r>'
 
 
-def _paragraph(*runs: str, style: str = "") -> str:
+def render_paragraph(*runs: str, style: str = "") -> str:
     return f'<w:p><w:pPr><w:pStyle w:val="{style}"/></w:pPr>{"".join(runs)}</w:p>'
 
 
@@ -107,53 +107,55 @@ STYLES = (
     '<w:style w:type="paragraph" w:styleId="I"><w:name w:val="Instructions to applicants"/></w:style>'
     '<w:style w:type="character" w:styleId="IC"><w:name w:val="Instruction Char"/></w:style>'
 )
-HEADS = [_paragraph(_run(title), style="H1") for title in ("Problem", "Method")]
-FILLED = HEADS[0] + _paragraph(_run(BODY)) + HEADS[1] + _paragraph(_run(BODY))
+HEADS = [render_paragraph(_run(title), style="H1") for title in ("Problem", "Method")]
+FILLED_FORM = HEADS[0] + render_paragraph(_run(BODY)) + HEADS[1] + render_paragraph(_run(BODY))
 PLACEHOLDERS = {
-    "control": f"<w:sdt><w:sdtPr><w:showingPlcHdr/></w:sdtPr><w:sdtContent>{_paragraph(_run('Describe your budget.'))}"
-    "</w:sdtContent></w:sdt>",
-    "control in a line": _paragraph(
+    "control": "<w:sdt><w:sdtPr><w:showingPlcHdr/></w:sdtPr><w:sdtContent>"
+    f"{render_paragraph(_run('Describe your budget.'))}</w:sdtContent></w:sdt>",
+    "control in a line": render_paragraph(
         "<w:sdt><w:sdtPr><w:showingPlcHdr/></w:sdtPr><w:sdtContent>"
         f"{_run('Describe your budget.')}</w:sdtContent></w:sdt>"
     ),
     "control in a cell": "<w:tbl><w:tr><w:tc><w:sdt><w:sdtPr><w:showingPlcHdr/></w:sdtPr><w:sdtContent>"
-    f"{_paragraph(_run('Describe your budget.'))}</w:sdtContent></w:sdt></w:tc></w:tr></w:tbl>",
-    "style": _paragraph(_run("Describe your budget.", '<w:rStyle w:val="PH"/>')),
-    "text": _paragraph(_run(PROMPT)),
+    f"{render_paragraph(_run('Describe your budget.'))}</w:sdtContent></w:sdt></w:tc></w:tr></w:tbl>",
+    "style": render_paragraph(_run("Describe your budget.", '<w:rStyle w:val="PH"/>')),
+    "text": render_paragraph(_run(PROMPT)),
 }
 
 
 @pytest.mark.parametrize("name", PLACEHOLDERS)
-async def test_placeholders_of_word_are_left_out(name: str) -> None:
-    idea = await read_document_idea(word(FILLED + PLACEHOLDERS[name], STYLES), "a.docx")
+async def test_word_placeholders_are_removed(name: str) -> None:
+    idea = await read_document_idea(word(FILLED_FORM + PLACEHOLDERS[name], STYLES), "a.docx")
     assert idea.text.endswith(BODY)
-    assert left_out(idea) == ["1 empty field"]
+    assert list_unread_parts(idea) == ["1 empty field"]
     assert not idea.flags
 
 
 async def test_text_in_a_control_that_was_filled_in_is_read() -> None:
-    control = f"<w:sdt><w:sdtPr><w:text/></w:sdtPr><w:sdtContent>{_paragraph(_run('Ten euro.'))}</w:sdtContent></w:sdt>"
-    idea = await read_document_idea(word(FILLED + control, STYLES), "a.docx")
+    control = (
+        f"<w:sdt><w:sdtPr><w:text/></w:sdtPr><w:sdtContent>{render_paragraph(_run('Ten euro.'))}</w:sdtContent></w:sdt>"
+    )
+    idea = await read_document_idea(word(FILLED_FORM + control, STYLES), "a.docx")
     assert idea.text.endswith("Ten euro.")
-    assert left_out(idea) == []
+    assert list_unread_parts(idea) == []
 
 
 @pytest.mark.parametrize("style", ["G", "I"])
-async def test_instructions_in_a_style_of_their_own_are_left_out(style: str) -> None:
-    guidance = _paragraph(_run("Explain what you will do, in at most two pages."), style=style)
-    idea = await read_document_idea(word(guidance + FILLED, STYLES), "a.docx")
+async def test_instructions_in_their_own_style_are_removed(style: str) -> None:
+    guidance = render_paragraph(_run("Explain what you will do, in at most two pages."), style=style)
+    idea = await read_document_idea(word(guidance + FILLED_FORM, STYLES), "a.docx")
     assert "Explain what" not in idea.text
-    assert len(left_out(idea)) == 1
-    assert left_out(idea)[0].startswith("the instruction 'Explain what you")
+    assert len(list_unread_parts(idea)) == 1
+    assert list_unread_parts(idea)[0].startswith("the instruction 'Explain what you")
 
 
 async def test_instructions_in_italics_alone_are_read() -> None:
-    italics = _paragraph(_run("Explain what you will do, in at most two pages.", "<w:i/>"))
-    idea = await read_document_idea(word(FILLED + italics, STYLES), "a.docx")
+    italics = render_paragraph(_run("Explain what you will do, in at most two pages.", "<w:i/>"))
+    idea = await read_document_idea(word(FILLED_FORM + italics, STYLES), "a.docx")
     assert "Explain what" in idea.text
 
 
-def _box(ticked: bool) -> str:
+def render_box(ticked: bool) -> str:
     w14 = "http://schemas.microsoft.com/office/word/2010/wordml"
     box = f'<w14:checkbox><w14:checked w14:val="{int(ticked)}"/></w14:checkbox>'
     return (
@@ -162,7 +164,7 @@ def _box(ticked: bool) -> str:
     )
 
 
-def _old_box(ticked: bool) -> str:
+def render_legacy_box(ticked: bool) -> str:
     return (
         f'<w:r><w:fldChar w:fldCharType="begin"><w:ffData><w:checkBox><w:sizeAuto/><w:default w:val="{int(ticked)}"/>'
         "</w:checkBox></w:ffData></w:fldChar></w:r><w:r><w:instrText> FORMCHECKBOX </w:instrText></w:r>"
@@ -170,15 +172,17 @@ def _old_box(ticked: bool) -> str:
     )
 
 
-@pytest.mark.parametrize("box", [_box, _old_box])
-async def test_unticked_boxes_of_word_are_left_out_with_their_labels(box: Callable[[bool], str]) -> None:
-    lines = _paragraph(box(False), _run(" Animals")) + _paragraph(box(True), _run(" Field work"))
-    idea = await read_document_idea(word(FILLED + lines, STYLES), "a.docx")
+@pytest.mark.parametrize("box", [render_box, render_legacy_box])
+async def test_unticked_word_boxes_are_removed_with_their_labels(box: Callable[[bool], str]) -> None:
+    lines = render_paragraph(box(False), _run(" Animals")) + render_paragraph(box(True), _run(" Field work"))
+    idea = await read_document_idea(word(FILLED_FORM + lines, STYLES), "a.docx")
     assert "Animals" not in idea.text
     assert idea.text.endswith("☒ Field work")
-    assert left_out(idea) == ["1 unticked option"]
-    alone = await read_document_idea(word(FILLED + _paragraph(box(False), _run(" Animals")), STYLES), "a.docx")
-    assert "Animals" not in alone.text
+    assert list_unread_parts(idea) == ["1 unticked option"]
+    idea_without_ticks = await read_document_idea(
+        word(FILLED_FORM + render_paragraph(box(False), _run(" Animals")), STYLES), "a.docx"
+    )
+    assert "Animals" not in idea_without_ticks.text
 
 
 async def test_chosen_entry_of_an_old_list_field_is_read() -> None:
@@ -187,15 +191,15 @@ async def test_chosen_entry_of_an_old_list_field_is_read() -> None:
         '<w:listEntry w:val="Fens"/></w:ddList></w:ffData></w:fldChar></w:r><w:r><w:instrText> FORMDROPDOWN '
         '</w:instrText></w:r><w:r><w:fldChar w:fldCharType="end"/></w:r>'
     )
-    idea = await read_document_idea(word(FILLED + _paragraph(_run("Habitat: "), field), STYLES), "a.docx")
+    idea = await read_document_idea(word(FILLED_FORM + render_paragraph(_run("Habitat: "), field), STYLES), "a.docx")
     assert idea.text.endswith("Habitat: Fens")
 
 
-async def test_placeholders_of_open_document_are_left_out() -> None:
+async def test_open_document_placeholders_are_removed() -> None:
     field = '<text:placeholder text:placeholder-type="text">&lt;Your budget&gt;</text:placeholder>'
     idea = await read_document_idea(odt(f"<text:p>{BODY}</text:p><text:p>{field}</text:p>"), "a.odt")
     assert idea.text == BODY
-    assert left_out(idea) == ["1 empty field"]
+    assert list_unread_parts(idea) == ["1 empty field"]
 
 
 async def test_boxes_of_html_are_read() -> None:
@@ -203,11 +207,11 @@ async def test_boxes_of_html_are_read() -> None:
     page = f"<html><body><h1>On fens</h1><h2>Problem</h2><p>{BODY}</p>{boxes}</body></html>"
     idea = await read_document_idea(page.encode(), "a.html")
     assert idea.text.endswith("☒ Fens")
-    assert left_out(idea) == ["1 unticked option"]
+    assert list_unread_parts(idea) == ["1 unticked option"]
 
 
 async def test_tags_of_the_european_commissions_forms_are_removed() -> None:
-    tags = _paragraph(_run("#@APP-FORM-HERIAIA@# #§PRJ-SUM-PS§#")) + _paragraph(_run("#@REL-EVA-RE@#"))
-    idea = await read_document_idea(word(tags + FILLED, STYLES), "a.docx")
+    tags = render_paragraph(_run("#@APP-FORM-HERIAIA@# #§PRJ-SUM-PS§#")) + render_paragraph(_run("#@REL-EVA-RE@#"))
+    idea = await read_document_idea(word(tags + FILLED_FORM, STYLES), "a.docx")
     assert "#@" not in idea.text
     assert "§" not in idea.text

@@ -13,7 +13,7 @@ def run(text: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("markup", "shown"),
+    ("markup", "expected_text"),
     [
         (f"<m:f><m:num>{run('a+b')}</m:num><m:den>{run('c')}</m:den></m:f>", "(a+b)/c"),
         (f"<m:sSub><m:e>{run('x')}</m:e><m:sub>{run('i+1')}</m:sub></m:sSub>", "x_(i+1)"),
@@ -33,9 +33,9 @@ def run(text: str) -> str:
         (f"<m:box><m:e>{run('kept')}</m:e></m:box>", "kept"),
     ],
 )
-def test_formula_structure_is_preserved_in_text(markup: str, shown: str) -> None:
+def test_formula_structure_is_preserved_in_text(markup: str, expected_text: str) -> None:
     formula = etree.fromstring(f'<m:oMath xmlns:m="{M}">{markup}</m:oMath>')
-    assert formula_text(formula, lambda run: True) == shown
+    assert formula_text(formula, lambda run: True) == expected_text
 
 
 def test_invisible_runs_are_omitted_from_formula_text() -> None:

@@ -10,38 +10,38 @@ URLS = ("a", "b", "c")
 SLOTS = 2
 
 
-def balancer() -> GrobidLoadBalancer:
+def make_balancer() -> GrobidLoadBalancer:
     return GrobidLoadBalancer(URLS, SLOTS, rest=1.0, longest_rest=8.0)
 
 
 def test_documents_go_to_the_least_loaded_server() -> None:
-    one = balancer()
-    assert sorted(str(one.acquire(0.0)) for _ in range(3)) == ["a", "b", "c"]
-    one.mark_answered("b")
-    assert one.acquire(0.0) == "b"
+    balancer = make_balancer()
+    assert sorted(str(balancer.acquire(0.0)) for _ in range(3)) == ["a", "b", "c"]
+    balancer.mark_answered("b")
+    assert balancer.acquire(0.0) == "b"
 
 
 def test_avoided_server_is_used_only_when_others_are_full() -> None:
-    one = balancer()
-    first = [one.acquire(0.0, avoid={"a"}) for _ in range(4)]
+    balancer = make_balancer()
+    first = [balancer.acquire(0.0, avoid={"a"}) for _ in range(4)]
     assert sorted(map(str, first)) == ["b", "b", "c", "c"]
-    assert one.acquire(0.0, avoid={"a"}) == "a"
+    assert balancer.acquire(0.0, avoid={"a"}) == "a"
 
 
 def test_busy_server_is_paused_twice_as_long_after_each_rejection() -> None:
-    one = GrobidLoadBalancer(["a"], 1, rest=1.0, longest_rest=3.0)
+    balancer = GrobidLoadBalancer(["a"], 1, rest=1.0, longest_rest=3.0)
     now = 0.0
-    for rest in (1.0, 2.0, 3.0, 3.0):
-        assert one.acquire(now) == "a"
-        one.mark_busy("a", now)
-        assert one.acquire(now) is None
-        assert one.next_change(now) == now + rest
-        now += rest
-    assert one.acquire(now) == "a"
-    one.mark_answered("a")
-    assert one.acquire(now) == "a"
-    one.mark_busy("a", now)
-    assert one.next_change(now) == now + 1.0
+    for pause_seconds in (1.0, 2.0, 3.0, 3.0):
+        assert balancer.acquire(now) == "a"
+        balancer.mark_busy("a", now)
+        assert balancer.acquire(now) is None
+        assert balancer.next_change(now) == now + pause_seconds
+        now += pause_seconds
+    assert balancer.acquire(now) == "a"
+    balancer.mark_answered("a")
+    assert balancer.acquire(now) == "a"
+    balancer.mark_busy("a", now)
+    assert balancer.next_change(now) == now + 1.0
 
 
 class Slots(RuleBasedStateMachine):
@@ -51,7 +51,7 @@ class Slots(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.balancer = balancer()
+        self.balancer = make_balancer()
         self.now = 0.0
         self.busy: list[str] = []
         self.down: set[str] = set()
@@ -65,16 +65,16 @@ class Slots(RuleBasedStateMachine):
         self.busy.append(url)
         return url
 
-    @rule(url=consumes(taken), how=st.sampled_from(["answered", "refused", "released", "broke"]))
-    def give_back(self, url: str, how: str) -> None:
+    @rule(url=consumes(taken), outcome=st.sampled_from(["answered", "refused", "released", "broke"]))
+    def give_back(self, url: str, outcome: str) -> None:
         self.busy.remove(url)
-        if how == "refused":
+        if outcome == "refused":
             self.balancer.mark_busy(url, self.now)
-        elif how == "answered":
+        elif outcome == "answered":
             self.balancer.mark_answered(url)
         else:
             self.balancer.release(url)
-        if how == "broke":
+        if outcome == "broke":
             self.balancer.mark_down(url)
             self.down.add(url)
 
@@ -88,11 +88,11 @@ class Slots(RuleBasedStateMachine):
         self.now += seconds
 
     @invariant()
-    def never_too_many(self) -> None:
+    def check_slot_limit(self) -> None:
         assert all(self.busy.count(url) <= SLOTS for url in URLS)
 
     def teardown(self) -> None:
-        """After everything has come back, every slot can be had again."""
+        """Check that every slot is available again after all were released."""
         for url in self.busy:
             self.balancer.mark_answered(url)
         for url in URLS:

@@ -10,7 +10,7 @@ from assayer.methods.scholareval.paper_evidence import select_methods_and_result
 from simulator.outside.library import Library
 from simulator.outside.sample import SAMPLE
 from simulator.outside.teis import ENTITY_BOMB, build_paper_tei
-from tests.unit.tei_files import REAL_TEI, needs_real_tei, tei_document
+from tests.unit.tei_files import REAL_TEI, make_tei_document, needs_real_tei
 from workers.documents import PdfLimits
 from workers.full_texts.grobid_tei import MAX_TEI_BYTES, parse_tei
 from workers.full_texts.tei_reader import TeiReader
@@ -68,7 +68,7 @@ def test_simulated_papers_are_parsed_back_with_references() -> None:
 
 def test_formulas_and_lists_become_text_and_tables_are_omitted() -> None:
     paper = parse_tei(
-        tei_document(
+        make_tei_document(
             "<div><head n='1'>Method</head><p>We add.</p><formula>a + b</formula><list><item>one</item></list></div>"
             "<figure type='table'><head>Table 2 :</head><label>2</label><figDesc>What was added.</figDesc>"
             "<table><row><cell>7</cell></row></table></figure>"
@@ -86,25 +86,25 @@ def test_formulas_and_lists_become_text_and_tables_are_omitted() -> None:
         pytest.param(b'<!DOCTYPE TEI SYSTEM "http://127.0.0.1:1/x.dtd"><TEI/>', "markup", id="foreign DTD"),
         pytest.param(b"<html><body>Sign in</body></html>", "markup", id="a page"),
         pytest.param(b"[NO_BLOCKS]", "markup", id="no XML"),
-        pytest.param(tei_document("")[:-20], "markup", id="cut short"),
+        pytest.param(make_tei_document("")[:-20], "markup", id="cut short"),
         pytest.param(b"<TEI>" + b"<a>" * 3_000, "markup", id="nested too deeply"),
         pytest.param(b" " * (MAX_TEI_BYTES + 1), "too_large", id="too large"),
-        pytest.param(tei_document("<div><head>Methods</head></div>"), "no_text", id="headings only"),
+        pytest.param(make_tei_document("<div><head>Methods</head></div>"), "no_text", id="headings only"),
     ],
 )
 def test_hostile_or_empty_xml_is_refused_with_its_cause(document: bytes, cause: str) -> None:
-    with pytest.raises(Unreadable) as refused:
+    with pytest.raises(Unreadable) as raised:
         parse_tei(document)
-    assert refused.value.cause == cause
+    assert raised.value.cause == cause
 
 
 async def test_tei_reader_subprocess_returns_the_same_results_and_errors() -> None:
     reader = TeiReader(PdfLimits(), 1)
-    whole = tei_document("<div><head>A heading</head><p>Words of it.</p></div>")
-    assert await reader.read(whole, "The TEI of a paper") == parse_tei(whole)
-    with pytest.raises(Unreadable, match="The TEI of a paper declares") as refused:
+    document = make_tei_document("<div><head>A heading</head><p>Words of it.</p></div>")
+    assert await reader.read(document, "The TEI of a paper") == parse_tei(document)
+    with pytest.raises(Unreadable, match="The TEI of a paper declares") as raised:
         await reader.read(ENTITY_BOMB.encode(), "The TEI of a paper")
-    assert refused.value.cause == "markup"
+    assert raised.value.cause == "markup"
 
 
 @pytest.mark.parametrize("form", [None, "json", "markdown"])
@@ -120,11 +120,11 @@ async def test_tei_parsing_or_conversion_over_its_limits_is_stopped_and_process_
     form: Any, limits: dict[str, Any], causes: set[str]
 ) -> None:
     text, reader = (
-        tei_document("<div><head>A</head><p>" + "word " * 300_000 + "</p></div>"),
+        make_tei_document("<div><head>A</head><p>" + "word " * 300_000 + "</p></div>"),
         TeiReader(PdfLimits(**limits), 1),
     )
-    with pytest.raises(Unreadable) as refused:
+    with pytest.raises(Unreadable) as raised:
         await (reader.convert(text, form, "The TEI of a paper") if form else reader.read(text, "The TEI of a paper"))
-    assert refused.value.cause in causes
+    assert raised.value.cause in causes
     function = "workers.sandbox.tei_converter:convert" if form else "workers.full_texts.grobid_tei:parse_tei"
     assert not [child for child in psutil.Process().children() if function in child.cmdline()]

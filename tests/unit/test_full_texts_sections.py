@@ -2,47 +2,55 @@
 
 from workers.full_texts.grobid_tei import HeadedText, main_sections
 
-ROOMS = "Birds sang. " * 3
+TEXT = "Birds sang. " * 3
 
 
-def titles(*headings: tuple[str, str] | str) -> list[str]:
+def list_section_titles(*headings: tuple[str, str] | str) -> list[str]:
     pieces = [
-        HeadedText("", heading, ROOMS) if isinstance(heading, str) else HeadedText(*heading, ROOMS)
+        HeadedText("", heading, TEXT) if isinstance(heading, str) else HeadedText(*heading, TEXT)
         for heading in headings
     ]
     return [section.title for section in main_sections(pieces)]
 
 
 def test_arabic_numbering_determines_sections_regardless_of_titles() -> None:
-    found = titles(("1", "Introduction"), ("2", "Where birds sing"), ("2.1", "Results of others"), ("3.", "Coda"))
-    assert found == ["Introduction", "Where birds sing", "Coda"]
+    titles = list_section_titles(
+        ("1", "Introduction"), ("2", "Where birds sing"), ("2.1", "Results of others"), ("3.", "Coda")
+    )
+    assert titles == ["Introduction", "Where birds sing", "Coda"]
 
 
 def test_lettered_subsections_stay_inside_roman_numbered_sections() -> None:
-    found = titles("I. INTRODUCTION", "II. APPROACH", "A. Data", "B. Model", "III. EXPERIMENTS", "IV. CONCLUSION")
-    assert found == ["INTRODUCTION", "APPROACH", "EXPERIMENTS", "CONCLUSION"]
+    titles = list_section_titles(
+        "I. INTRODUCTION", "II. APPROACH", "A. Data", "B. Model", "III. EXPERIMENTS", "IV. CONCLUSION"
+    )
+    assert titles == ["INTRODUCTION", "APPROACH", "EXPERIMENTS", "CONCLUSION"]
 
 
 def test_lettered_appendices_of_an_arabic_paper_are_sections() -> None:
-    found = titles(("1", "Introduction"), ("2", "Method"), ("3", "Experiments"), ("A", "Proofs"), ("A.1", "Lemma"))
-    assert found == ["Introduction", "Method", "Experiments", "Proofs"]
+    titles = list_section_titles(
+        ("1", "Introduction"), ("2", "Method"), ("3", "Experiments"), ("A", "Proofs"), ("A.1", "Lemma")
+    )
+    assert titles == ["Introduction", "Method", "Experiments", "Proofs"]
 
 
 def test_unnumbered_heading_in_numbered_paper_starts_section_only_with_standard_name() -> None:
-    found = titles("Abstract", ("1", "Introduction"), ("2", "Song"), "Datasets of note", ("3", "Fin"), "References")
-    assert found == ["Abstract", "Introduction", "Song", "Fin", "References"]
+    titles = list_section_titles(
+        "Abstract", ("1", "Introduction"), ("2", "Song"), "Datasets of note", ("3", "Fin"), "References"
+    )
+    assert titles == ["Abstract", "Introduction", "Song", "Fin", "References"]
 
 
 def test_subsections_of_unnumbered_medical_paper_stay_in_their_section() -> None:
-    found = titles(
+    titles = list_section_titles(
         "Background", "Methods", "Participants", "Data analysis", "Results", "Song against silence", "Discussion",
         "Possible limitations", "Conclusions", "Acknowledgements",
     )  # fmt: skip
-    assert found == ["Background", "Methods", "Results", "Discussion", "Conclusions", "Acknowledgements"]
+    assert titles == ["Background", "Methods", "Results", "Discussion", "Conclusions", "Acknowledgements"]
 
 
 def test_unnumbered_topic_heading_after_introduction_starts_new_section() -> None:
-    assert titles("Introduction", "A grammar of song", "Experiments") == [
+    assert list_section_titles("Introduction", "A grammar of song", "Experiments") == [
         "Introduction",
         "A grammar of song",
         "Experiments",

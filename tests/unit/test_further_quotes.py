@@ -11,9 +11,9 @@ PAPERS = label_papers([A, B])
 HALVED = "rehearsal halved forgetting on all five streams of text"
 COST = "Each replayed batch adds 38 percent of training time on one accelerator"
 IMAGES = "Adapters with fewer parameters kept the accuracy of image classifiers"
-DENIED = "We found no evidence that replay of synthetic samples improves dialogue agents"
-TEXT = f"We study streams. In our experiments {HALVED}. {COST}. {IMAGES}. {DENIED}. It remains to be seen."
-SHOWN = {
+NEGATIVE_FINDING = "We found no evidence that replay of synthetic samples improves dialogue agents"
+TEXT = f"We study streams. In our experiments {HALVED}. {COST}. {IMAGES}. {NEGATIVE_FINDING}. It remains to be seen."
+EVIDENCE_BY_PAPER = {
     A: Evidence(
         label="P1",
         paper_id=A,
@@ -23,67 +23,104 @@ SHOWN = {
         places=(ShownPlace(start=0, name="abstract"),),
     )
 }
-BOTH = "Rehearsal halved forgetting on streams, at 38 percent more training time [P1]."
+CLAIM_WITH_BOTH_FINDINGS = "Rehearsal halved forgetting on streams, at 38 percent more training time [P1]."
 
 
-def given(words: str = HALVED, side: Side = "for", statement: str = "Rehearsal halved forgetting.") -> GivenQuote:
+def make_given_quote(
+    words: str = HALVED, side: Side = "for", statement: str = "Rehearsal halved forgetting."
+) -> GivenQuote:
     quoted = Quoted(words=words, state="verified", place="abstract")
     return GivenQuote(paper=A, side=side, statement=statement, quoted=quoted)
 
 
-def further_of(point: Point) -> list[tuple[str, str | None]]:
+def list_further_quotes(point: Point) -> list[tuple[str, str | None]]:
     return [(item.quote, item.place) for item in point.citations[0].further]
 
 
 def test_sentence_supporting_second_finding_is_quoted_verbatim_with_location() -> None:
-    made = build_quoted_point("support", BOTH, PAPERS, [given()], evidence_by_paper=SHOWN)
-    assert made.citations[0].quote == HALVED
-    assert further_of(made) == [(COST, "abstract")]
+    point = build_quoted_point(
+        "support", CLAIM_WITH_BOTH_FINDINGS, PAPERS, [make_given_quote()], evidence_by_paper=EVIDENCE_BY_PAPER
+    )
+    assert point.citations[0].quote == HALVED
+    assert list_further_quotes(point) == [(COST, "abstract")]
 
 
 def test_claim_fully_supported_by_its_quote_gets_no_further_quotes() -> None:
     claim = "Rehearsal halved forgetting on five streams of text [P1]."
-    assert further_of(build_quoted_point("support", claim, PAPERS, [given()], evidence_by_paper=SHOWN)) == []
+    assert (
+        list_further_quotes(
+            build_quoted_point("support", claim, PAPERS, [make_given_quote()], evidence_by_paper=EVIDENCE_BY_PAPER)
+        )
+        == []
+    )
 
 
 def test_known_quotes_for_same_side_precede_other_sentences() -> None:
-    other = "replayed batches cost 38 percent of the training time"
-    found = [given(), given(other, statement="It costs time.")]
-    assert further_of(build_quoted_point("support", BOTH, PAPERS, found, evidence_by_paper=SHOWN)) == [
-        (other, "abstract")
-    ]
+    cost_quote = "replayed batches cost 38 percent of the training time"
+    given_quotes = [make_given_quote(), make_given_quote(cost_quote, statement="It costs time.")]
+    assert list_further_quotes(
+        build_quoted_point(
+            "support", CLAIM_WITH_BOTH_FINDINGS, PAPERS, given_quotes, evidence_by_paper=EVIDENCE_BY_PAPER
+        )
+    ) == [(cost_quote, "abstract")]
 
 
 def test_known_quotes_for_opposite_side_are_not_reused() -> None:
-    other = "replayed batches cost 38 percent of the training time"
-    found = [given(), given(other, side="against", statement="It costs time.")]
-    assert further_of(build_quoted_point("support", BOTH, PAPERS, found)) == []
+    cost_quote = "replayed batches cost 38 percent of the training time"
+    given_quotes = [make_given_quote(), make_given_quote(cost_quote, side="against", statement="It costs time.")]
+    assert list_further_quotes(build_quoted_point("support", CLAIM_WITH_BOTH_FINDINGS, PAPERS, given_quotes)) == []
 
 
 def test_negated_words_are_quoted_only_with_their_negation() -> None:
     claim = "Rehearsal halved forgetting, and replay of synthetic samples improves dialogue agents [P1]."
-    assert further_of(build_quoted_point("support", claim, PAPERS, [given()], evidence_by_paper=SHOWN)) == [
-        (DENIED, "abstract")
-    ]
+    assert list_further_quotes(
+        build_quoted_point("support", claim, PAPERS, [make_given_quote()], evidence_by_paper=EVIDENCE_BY_PAPER)
+    ) == [(NEGATIVE_FINDING, "abstract")]
 
 
 def test_paper_title_is_not_used_as_further_quote() -> None:
-    only = {A: SHOWN[A].model_copy(update={"text": f"In our experiments {HALVED}. {SHOWN[A].title}."})}
+    evidence_with_title = {
+        A: EVIDENCE_BY_PAPER[A].model_copy(
+            update={"text": f"In our experiments {HALVED}. {EVIDENCE_BY_PAPER[A].title}."}
+        )
+    }
     claim = "Rehearsal halved forgetting, and adapters with fewer parameters keep the accuracy of classifiers [P1]."
-    assert further_of(build_quoted_point("support", claim, PAPERS, [given()], evidence_by_paper=only)) == []
+    assert (
+        list_further_quotes(
+            build_quoted_point("support", claim, PAPERS, [make_given_quote()], evidence_by_paper=evidence_with_title)
+        )
+        == []
+    )
 
 
 def test_only_claim_sentences_citing_the_paper_are_considered() -> None:
     claim = f"Rehearsal halved forgetting on streams [P1]. {IMAGES} [P2]."
-    assert further_of(build_quoted_point("support", claim, PAPERS, [given()], evidence_by_paper=SHOWN)) == []
+    assert (
+        list_further_quotes(
+            build_quoted_point("support", claim, PAPERS, [make_given_quote()], evidence_by_paper=EVIDENCE_BY_PAPER)
+        )
+        == []
+    )
 
 
 def test_citation_without_verified_quote_gets_no_further_quotes() -> None:
-    lost = GivenQuote(
+    unverified_quote = GivenQuote(
         paper=A, side="for", statement="It costs.", quoted=Quoted(words="it costs nothing", state="not_found")
     )
-    assert further_of(build_quoted_point("support", BOTH, PAPERS, [lost], evidence_by_paper=SHOWN)) == []
-    assert further_of(build_quoted_point("support", BOTH, PAPERS, [], evidence_by_paper=SHOWN)) == []
+    assert (
+        list_further_quotes(
+            build_quoted_point(
+                "support", CLAIM_WITH_BOTH_FINDINGS, PAPERS, [unverified_quote], evidence_by_paper=EVIDENCE_BY_PAPER
+            )
+        )
+        == []
+    )
+    assert (
+        list_further_quotes(
+            build_quoted_point("support", CLAIM_WITH_BOTH_FINDINGS, PAPERS, [], evidence_by_paper=EVIDENCE_BY_PAPER)
+        )
+        == []
+    )
 
 
 def test_at_most_two_distinct_further_quotes_are_added() -> None:
@@ -91,12 +128,16 @@ def test_at_most_two_distinct_further_quotes_are_added() -> None:
         "Rehearsal halved forgetting at 38 percent more training time of an accelerator, adapters with fewer "
         "parameters kept the accuracy of image classifiers, and synthetic samples improve no dialogue agents [P1]."
     )
-    found = further_of(build_quoted_point("support", claim, PAPERS, [given()], evidence_by_paper=SHOWN))
-    assert len(found) == MAX_FURTHER_QUOTES
-    assert len(set(found)) == MAX_FURTHER_QUOTES
+    further_quotes = list_further_quotes(
+        build_quoted_point("support", claim, PAPERS, [make_given_quote()], evidence_by_paper=EVIDENCE_BY_PAPER)
+    )
+    assert len(further_quotes) == MAX_FURTHER_QUOTES
+    assert len(set(further_quotes)) == MAX_FURTHER_QUOTES
 
 
 def test_summary_inherits_further_quotes_of_its_points() -> None:
-    said = build_quoted_point("support", BOTH, PAPERS, [given()], evidence_by_paper=SHOWN)
-    summed_up = build_quoted_point("strength", BOTH, PAPERS, collect_given_quotes([said]))
-    assert further_of(summed_up) == [(COST, "abstract")]
+    point = build_quoted_point(
+        "support", CLAIM_WITH_BOTH_FINDINGS, PAPERS, [make_given_quote()], evidence_by_paper=EVIDENCE_BY_PAPER
+    )
+    summed_up = build_quoted_point("strength", CLAIM_WITH_BOTH_FINDINGS, PAPERS, collect_given_quotes([point]))
+    assert list_further_quotes(summed_up) == [(COST, "abstract")]

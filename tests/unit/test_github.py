@@ -6,7 +6,7 @@ import pytest
 
 from assayer.errors import SourceMalformed
 from assayer.models import OPEN, Window
-from tests.unit.canned_remote import ASK, CannedRemote, said
+from tests.unit.canned_remote import ASK, CannedRemote, make_response
 from workers.code.commits import Commit
 from workers.code.github import GitHub
 from workers.outbound.source_requests import SourceResponse
@@ -16,7 +16,7 @@ COMMITS = "repos/a/b/commits"
 
 
 def log(sha: str) -> SourceResponse:
-    return said([{"sha": sha, "commit": {"committer": {"date": "2024-03-15T12:00:00Z"}}}])
+    return make_response([{"sha": sha, "commit": {"committer": {"date": "2024-03-15T12:00:00Z"}}}])
 
 
 async def test_latest_commit_until_end_of_cutoff_day_is_returned() -> None:
@@ -29,7 +29,7 @@ async def test_latest_commit_until_end_of_cutoff_day_is_returned() -> None:
 
 async def test_unknown_or_empty_repository_has_no_commit() -> None:
     assert await GitHub(CannedRemote()).commit("a/b", OPEN, ASK) is None
-    assert await GitHub(CannedRemote({COMMITS: said([])})).commit("a/b", OPEN, ASK) is None
+    assert await GitHub(CannedRemote({COMMITS: make_response([])})).commit("a/b", OPEN, ASK) is None
 
 
 @pytest.mark.parametrize("sha", ["", "HEAD", "--upload-pack=x", f"{SHA}\n", SHA.replace("0", "Ä")])

@@ -25,40 +25,52 @@ from cluster.viewpoint_graphs import MODEL_FILE, UNCALIBRATED, judge_from
 from index.viewpoint_neighbours import FaissNeighbours
 from tests.unit.grapheval_judging import (
     MAPS_TEXT,
-    forty_labelled_ideas,
-    graph_of_ideas,
+    build_idea_graph,
+    judge_idea,
     judge_over,
-    labelled_idea,
-    verdict_by,
+    make_forty_labelled_ideas,
+    make_labelled_idea,
 )
 
 TEXTS = [f"{word} number {number} of many" for number in range(12) for word in ("maps", "bees", "boats")]
 LABELS = np.array([row % 3 for row in range(36)], np.int16)
 NOW = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
-ON_HELD_OUT = MeasuredScorer(name=CHOICE, auroc=0.7, low=0.6, high=0.8)
+HELD_OUT_SCORE = MeasuredScorer(name=CHOICE, auroc=0.7, low=0.6, high=0.8)
 
 
 def test_reloaded_regression_matches_scikit_learn_predictions() -> None:
     fitted = FittedLogistic.model_validate_json(fit_words(TEXTS, LABELS, 4).model_dump_json())
     words = TfidfVectorizer(sublinear_tf=True, stop_words="english")
     expected = LogisticRegression(max_iter=1000).fit(words.fit_transform(TEXTS), LABELS)
-    said = fitted.score_texts(["bees and maps", "boats", ""])
-    assert said[:, :3] == pytest.approx(expected.predict_proba(words.transform(["bees and maps", "boats", ""])))
-    assert (said[:, 3] == 0).all(), "no idea had this outcome"
+    probabilities = fitted.score_texts(["bees and maps", "boats", ""])
+    assert probabilities[:, :3] == pytest.approx(
+        expected.predict_proba(words.transform(["bees and maps", "boats", ""]))
+    )
+    assert (probabilities[:, 3] == 0).all(), "no idea had this outcome"
 
 
 def test_a_model_file_with_missing_numbers_is_refused() -> None:
-    damaged = fit_words(TEXTS, LABELS, 3).model_dump()
-    damaged["rarity"] = damaged["rarity"][1:]
+    damaged_model = fit_words(TEXTS, LABELS, 3).model_dump()
+    damaged_model["rarity"] = damaged_model["rarity"][1:]
     with pytest.raises(ValidationError, match="one coefficient per pair of outcome"):
-        FittedLogistic.model_validate(damaged)
+        FittedLogistic.model_validate(damaged_model)
 
 
 def test_a_choice_says_which_simple_scorers_it_does_not_beat() -> None:
     truth = (np.arange(200) % 2).astype(np.int16)
     noise = np.random.default_rng(0).random(200)
-    good, none = np.column_stack([1 - truth, truth]).astype(float), np.column_stack([1 - noise, noise])
-    choice = describe_choice(TFIDF, good, {LENGTH: none, TFIDF: good, MAJORITY: none}, truth, "a test", seed=0)
+    good_scores, uninformative_scores = (
+        np.column_stack([1 - truth, truth]).astype(float),
+        np.column_stack([1 - noise, noise]),
+    )
+    choice = describe_choice(
+        TFIDF,
+        good_scores,
+        {LENGTH: uninformative_scores, TFIDF: good_scores, MAJORITY: uninformative_scores},
+        truth,
+        "a test",
+        seed=0,
+    )
     assert choice.baselines_not_beaten == (TFIDF,)
     assert [item.name for item in choice.scorer_accuracies] == [TFIDF, LENGTH, MAJORITY]
     assert choice.held_out_accuracy.auroc == 1.0
@@ -66,20 +78,22 @@ def test_a_choice_says_which_simple_scorers_it_does_not_beat() -> None:
 
 def test_length_baseline_is_scored_in_its_more_predictive_direction() -> None:
     truth = (np.arange(200) % 2).astype(np.int16)
-    wrong = np.column_stack([truth, 1 - truth]).astype(float)
-    choice = describe_choice(TFIDF, 1 - wrong, {LENGTH: wrong, TFIDF: 1 - wrong}, truth, "a test", seed=0)
+    wrong_scores = np.column_stack([truth, 1 - truth]).astype(float)
+    choice = describe_choice(
+        TFIDF, 1 - wrong_scores, {LENGTH: wrong_scores, TFIDF: 1 - wrong_scores}, truth, "a test", seed=0
+    )
     assert choice.baselines_not_beaten == (LENGTH, TFIDF)
 
 
-async def _trained(folder: Path, after: dt.date | None = None) -> tuple[TrainingResult, VerdictModel]:
-    contents = await graph_of_ideas(forty_labelled_ideas())
+async def train_model(folder: Path, after: dt.date | None = None) -> tuple[TrainingResult, VerdictModel]:
+    contents = await build_idea_graph(make_forty_labelled_ideas())
     holdout = Holdout(folds=3, after=after)
     result = train(contents, folder, "best", holdout, NetworkEffort(), NOW, lambda *_: None)
     return result, VerdictModel.model_validate_json((folder / MODEL_FILE).read_bytes())
 
 
 async def test_training_writes_choice_and_training_data_summary_to_a_file(tmp_path: Path) -> None:
-    result, model = await _trained(tmp_path / "graph")
+    result, model = await train_model(tmp_path / "graph")
     assert result.choice == model.choice
     names = {item.name for item in model.choice.scorer_accuracies}
     assert {LENGTH, MAJORITY, TFIDF} < names
@@ -90,7 +104,7 @@ async def test_training_writes_choice_and_training_data_summary_to_a_file(tmp_pa
 
 
 async def test_judge_uses_the_scorer_of_the_last_training(tmp_path: Path) -> None:
-    contents, neighbours = await graph_of_ideas(forty_labelled_ideas()), FaissNeighbours()
+    contents, neighbours = await build_idea_graph(make_forty_labelled_ideas()), FaissNeighbours()
     neighbours.add(contents.arrays.vectors)
     assert judge_from(tmp_path, contents, neighbours).calibration == UNCALIBRATED
     kinds: tuple[ScorerKind, ...] = ("best", "network", "propagation", "best")
@@ -110,13 +124,13 @@ def test_length_and_label_rates_are_never_chosen() -> None:
 
 async def _judge_by_words(folder: Path, auroc_of_length: float = 0.5, extra: str | None = None) -> GraphJudge:
     """Train a judge that chose words, as `train` leaves it when TF-IDF has won."""
-    _, model = await _trained(folder)
-    ideas = [*forty_labelled_ideas(), *([labelled_idea(60, "accept", text=extra)] if extra else [])]
-    contents = await graph_of_ideas(ideas)
+    _, model = await train_model(folder)
+    ideas = [*make_forty_labelled_ideas(), *([make_labelled_idea(60, "accept", text=extra)] if extra else [])]
+    contents = await build_idea_graph(ideas)
     compared = (MeasuredScorer(name=LENGTH, auroc=auroc_of_length, low=0.4, high=0.6),)
     choice = ScorerChoice(
         scorer=TFIDF,
-        held_out_accuracy=ON_HELD_OUT,
+        held_out_accuracy=HELD_OUT_SCORE,
         scorer_accuracies=compared,
         baselines_not_beaten=(LENGTH,),
         ideas=40,
@@ -129,54 +143,54 @@ async def _judge_by_words(folder: Path, auroc_of_length: float = 0.5, extra: str
 
 
 async def test_word_based_verdict_includes_neighbour_evidence_and_scorer_choice(tmp_path: Path) -> None:
-    verdict = await verdict_by(await _judge_by_words(tmp_path))
+    verdict = await judge_idea(await _judge_by_words(tmp_path))
     assert verdict.scorer == TFIDF
     assert isinstance(verdict.choice, ScorerChoice)
     assert verdict.probabilities[0].probability > verdict.probabilities[0].rate
-    assert {near.label for near in verdict.evidence[0].neighbours} == {"reject"}
+    assert {neighbour.label for neighbour in verdict.evidence[0].neighbours} == {"reject"}
     assert verdict.evidence[0].leaning == "reject"
 
 
 async def test_no_outcome_is_named_when_text_length_predicts_equally_well(tmp_path: Path) -> None:
-    verdict = await verdict_by(await _judge_by_words(tmp_path, auroc_of_length=0.75))
+    verdict = await judge_idea(await _judge_by_words(tmp_path, auroc_of_length=0.75))
     assert isinstance(verdict.decision, Absent)
     assert "length of the text" in verdict.decision.reason
 
 
 async def test_regression_trained_on_the_idea_is_refitted_without_it(tmp_path: Path) -> None:
-    told = await verdict_by(await _judge_by_words(tmp_path, extra=MAPS_TEXT))
-    alone = await verdict_by(await _judge_by_words(tmp_path))
-    assert told.probabilities == alone.probabilities
+    verdict = await judge_idea(await _judge_by_words(tmp_path, extra=MAPS_TEXT))
+    verdict_without_idea = await judge_idea(await _judge_by_words(tmp_path))
+    assert verdict.probabilities == verdict_without_idea.probabilities
 
 
 async def test_concurrent_verdicts_share_a_single_refit_outside_the_event_loop(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     judge = await _judge_by_words(tmp_path, extra=MAPS_TEXT)
-    begun, go = threading.Event(), threading.Event()
+    fit_started, may_fit = threading.Event(), threading.Event()
     threads: list[threading.Thread] = []
 
-    def fit(*given: Any) -> FittedLogistic:
+    def fit_when_allowed(*arguments: Any) -> FittedLogistic:
         threads.append(threading.current_thread())
-        begun.set()
-        assert go.wait(30)
-        return fit_logistic(*given)
+        fit_started.set()
+        assert may_fit.wait(30)
+        return fit_logistic(*arguments)
 
-    monkeypatch.setattr(judge_module, "fit_logistic", fit)
-    impatient, first, second = (asyncio.create_task(verdict_by(judge)) for _ in range(3))
-    await asyncio.to_thread(begun.wait, 30)
+    monkeypatch.setattr(judge_module, "fit_logistic", fit_when_allowed)
+    impatient, first, second = (asyncio.create_task(judge_idea(judge)) for _ in range(3))
+    await asyncio.to_thread(fit_started.wait, 30)
     impatient.cancel()
     with pytest.raises(asyncio.CancelledError):
         await impatient
-    go.set()
+    may_fit.set()
     assert (await first).probabilities == (await second).probabilities != ()
-    (only,) = threads
-    assert only is not threading.main_thread()
+    (thread,) = threads
+    assert thread is not threading.main_thread()
 
 
 async def test_outcomes_known_after_cutoff_are_excluded_from_training(tmp_path: Path) -> None:
     judge = await _judge_by_words(tmp_path)
-    verdict = await verdict_by(judge, cutoff=dt.date(2019, 1, 1))
+    verdict = await judge_idea(judge, cutoff=dt.date(2019, 1, 1))
     assert isinstance(verdict.decision, Absent)
     assert verdict.probabilities == ()
 

@@ -11,7 +11,7 @@ IDEA = (
 
 
 @pytest.mark.parametrize(
-    ("statement", "foreign"),
+    ("statement", "foreign_words"),
     [
         ("We train 3 CNNs on 1200 time-series.", []),
         ("Accuracy on MIMIC-III may rise by 2.5 points.", []),
@@ -26,8 +26,8 @@ IDEA = (
         ("Labels come from GPT5.", ["GPT5"]),
     ],
 )
-def test_numbers_names_and_terms_missing_from_the_idea_are_detected(statement: str, foreign: list[str]) -> None:
-    assert IdeaWords(IDEA).find_foreign_words(statement) == foreign
+def test_numbers_names_and_terms_missing_from_the_idea_are_detected(statement: str, foreign_words: list[str]) -> None:
+    assert IdeaWords(IDEA).find_foreign_words(statement) == foreign_words
 
 
 WORDS = "We do not test the networks on children."
@@ -48,6 +48,6 @@ WORDS = "We do not test the networks on children."
     ],
 )
 def test_viewpoint_that_exceeds_its_idea_is_rejected_with_reason(text: str, words: str, reason: str) -> None:
-    kept, refused = check_faithfulness([Viewpoint(text=text, words=words)], IdeaWords(IDEA))
-    assert len(kept) == (not reason)
-    assert [reason in item.reason for item in refused] == ([True] if reason else [])
+    faithful, rejected = check_faithfulness([Viewpoint(text=text, words=words)], IdeaWords(IDEA))
+    assert len(faithful) == (not reason)
+    assert [reason in item.reason for item in rejected] == ([True] if reason else [])

@@ -11,7 +11,7 @@ from assayer.models import IdeaId
 from benchmarks.quality.grapheval.exact_edges import find_exact_edges
 
 
-def graph_of(seed: int, sizes: list[int], labels: list[int], classes: int = 3, inter: int = 3) -> GraphArrays:
+def make_graph(seed: int, sizes: list[int], labels: list[int], classes: int = 3, inter: int = 3) -> GraphArrays:
     rows = np.random.default_rng(seed).normal(size=(sum(sizes), 4))
     vectors = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
     idea_of = np.repeat(np.arange(len(sizes)), sizes).astype(np.int32)
@@ -27,15 +27,15 @@ def graph_of(seed: int, sizes: list[int], labels: list[int], classes: int = 3, i
 
 
 @st.composite
-def graphs(draw: st.DrawFn) -> GraphArrays:
+def draw_graph(draw: st.DrawFn) -> GraphArrays:
     ideas = draw(st.integers(1, 6))
     sizes = draw(st.lists(st.integers(1, 4), min_size=ideas, max_size=ideas))
     labels = draw(st.lists(st.integers(UNKNOWN, 2), min_size=ideas, max_size=ideas))
-    return graph_of(draw(st.integers(0, 2**32 - 1)), sizes, labels, inter=draw(st.integers(0, 3)))
+    return make_graph(draw(st.integers(0, 2**32 - 1)), sizes, labels, inter=draw(st.integers(0, 3)))
 
 
-def reference(graph: GraphArrays, rounds: int) -> list[NDArray[np.float64]]:
-    """The states before and after each round, on dense lists: no vector is read after it was written in its round."""
+def propagate_by_definition(graph: GraphArrays, rounds: int) -> list[NDArray[np.float64]]:
+    """Return the states before and after each round, computed on dense lists."""
     nodes, classes = len(graph.vectors), len(graph.classes)
     weight = [[0.0] * nodes for _ in range(nodes)]
     for source, target, cosine in zip(graph.sources, graph.targets, graph.weights, strict=True):
@@ -56,27 +56,27 @@ def reference(graph: GraphArrays, rounds: int) -> list[NDArray[np.float64]]:
     return [np.array(state) for state in states]
 
 
-def leads(state: NDArray[np.float64]) -> NDArray[np.bool_]:
+def find_leading_classes(state: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Return a mask of the most probable classes of each viewpoint, up to rounding."""
     nearly: NDArray[np.bool_] = (state >= state.max(axis=1, keepdims=True) - 1e-9) & (state > 0)
     return nearly
 
 
-@given(graphs(), st.integers(1, 7))
+@given(draw_graph(), st.integers(1, 7))
 def test_propagation_follows_paper_equation_until_labels_stabilise(graph: GraphArrays, rounds: int) -> None:
-    states = reference(graph, rounds)
-    found = propagate(graph, rounds)
+    states = propagate_by_definition(graph, rounds)
+    propagated = propagate(graph, rounds)
     stops = []
-    for done in range(1, rounds + 1):
-        before, after = leads(states[done - 1]), leads(states[done])
-        if done == rounds or ((before & after).any(axis=1) | ~(before | after).any(axis=1)).all():
-            stops.append(done)
+    for round_number in range(1, rounds + 1):
+        before, after = find_leading_classes(states[round_number - 1]), find_leading_classes(states[round_number])
+        if round_number == rounds or ((before & after).any(axis=1) | ~(before | after).any(axis=1)).all():
+            stops.append(round_number)
         if np.array_equal(before, after) and (before.sum(axis=1) <= 1).all():
             break
-    assert any(np.allclose(found, states[done], rtol=0, atol=1e-9) for done in stops)
+    assert any(np.allclose(propagated, states[round_number], rtol=0, atol=1e-9) for round_number in stops)
 
 
-@given(graphs())
+@given(draw_graph())
 def test_own_label_of_scored_idea_does_not_affect_its_score(graph: GraphArrays) -> None:
     rows = np.array([0], np.int32)
     scores = [
@@ -87,8 +87,8 @@ def test_own_label_of_scored_idea_does_not_affect_its_score(graph: GraphArrays) 
         np.testing.assert_array_equal(score, scores[0])
 
 
-def two_sides() -> GraphArrays:
-    """A viewpoint between one of class a, three times as near, and one of class b."""
+def make_two_sided_graph() -> GraphArrays:
+    """Return a viewpoint between one of class a, three times as near, and one of class b."""
     return GraphArrays(
         np.eye(3, dtype=np.float32),
         np.arange(3, dtype=np.int32),
@@ -104,11 +104,11 @@ def two_sides() -> GraphArrays:
 
 
 def test_neighbour_labels_are_weighted_by_cosine_similarity() -> None:
-    (score,) = LabelPropagation(rounds=1).score(two_sides(), np.array([0], np.int32))
+    (score,) = LabelPropagation(rounds=1).score(make_two_sided_graph(), np.array([0], np.int32))
     np.testing.assert_allclose(score, [0.75, 0.25], atol=1e-6)
 
 
 def test_idea_unreachable_from_labels_has_no_score() -> None:
-    graph = graph_of(1, [2, 2], [UNKNOWN, UNKNOWN])
+    graph = make_graph(1, [2, 2], [UNKNOWN, UNKNOWN])
     scores: NDArray[np.float64] = LabelPropagation().score(graph, np.array([0, 1], np.int32))
     assert np.isnan(scores).all()

@@ -12,33 +12,33 @@ from assayer.methods.grapheval.scoring.metrics import (
 )
 
 TRUTH = np.array([0, 0, 1, 1], np.int16)
-GIVEN = np.array([[0.9, 0.1], [0.4, 0.6], [0.3, 0.7], [0.8, 0.2]])
-NOTHING = [np.nan, np.nan]
+PROBABILITIES = np.array([[0.9, 0.1], [0.4, 0.6], [0.3, 0.7], [0.8, 0.2]])
+NO_ANSWER = [np.nan, np.nan]
 
 
 def test_metrics_match_hand_computed_values() -> None:
-    assert compute_accuracy(TRUTH, GIVEN) == 0.5
-    assert compute_auroc(TRUTH, GIVEN) == 0.75, "of the pairs .1<.7 .1<.2 .6<.7 .6>.2 three are in order"
+    assert compute_accuracy(TRUTH, PROBABILITIES) == 0.5
+    assert compute_auroc(TRUTH, PROBABILITIES) == 0.75, "of the pairs .1<.7 .1<.2 .6<.7 .6>.2 three are in order"
     # Bins: .6 (wrong), .7 (right), .8 (wrong), .9 (right), each alone.
-    assert compute_calibration_error(TRUTH, GIVEN) == pytest.approx((0.6 + 0.3 + 0.8 + 0.1) / 4)
+    assert compute_calibration_error(TRUTH, PROBABILITIES) == pytest.approx((0.6 + 0.3 + 0.8 + 0.1) / 4)
 
 
 def test_missing_answer_counts_as_wrong_and_loses_comparisons() -> None:
-    given = GIVEN.copy()
-    given[2] = NOTHING
-    assert compute_accuracy(TRUTH, given) == 0.25
-    assert compute_auroc(TRUTH, given) == 0.25, "one of two answered pairs is in order, out of four pairs"
-    assert compute_calibration_error(TRUTH, given) == pytest.approx((0.6 + 0.8 + 0.1) / 3)
+    scores = PROBABILITIES.copy()
+    scores[2] = NO_ANSWER
+    assert compute_accuracy(TRUTH, scores) == 0.25
+    assert compute_auroc(TRUTH, scores) == 0.25, "one of two answered pairs is in order, out of four pairs"
+    assert compute_calibration_error(TRUTH, scores) == pytest.approx((0.6 + 0.8 + 0.1) / 3)
 
 
 @given(st.integers(0, 10_000), st.integers(2, 4))
 def test_auroc_agrees_with_scikit_learn(seed: int, classes: int) -> None:
     generator = np.random.default_rng(seed)
     truth = np.concatenate([np.arange(classes), generator.integers(0, classes, 30)]).astype(np.int16)
-    given = generator.dirichlet(np.ones(classes), len(truth)).round(3)
-    given[:, 0] += 1 - given.sum(axis=1)
-    theirs = [roc_auc_score(truth == label, given[:, label]) for label in range(classes)]
-    assert compute_auroc(truth, given) == pytest.approx(theirs[1] if classes == 2 else np.mean(theirs))
+    scores = generator.dirichlet(np.ones(classes), len(truth)).round(3)
+    scores[:, 0] += 1 - scores.sum(axis=1)
+    sklearn_aurocs = [roc_auc_score(truth == label, scores[:, label]) for label in range(classes)]
+    assert compute_auroc(truth, scores) == pytest.approx(sklearn_aurocs[1] if classes == 2 else np.mean(sklearn_aurocs))
 
 
 def test_bootstrap_interval_contains_value_and_is_reproducible() -> None:

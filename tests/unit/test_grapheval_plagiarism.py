@@ -23,43 +23,74 @@ from assayer.methods.grapheval.synthetic_plagiarism import (
 )
 from assayer.models import IdeaId
 from index.viewpoint_neighbours import FaissNeighbours
-from tests.unit.grapheval_graphs import separable, unlike
+from tests.unit.grapheval_graphs import make_random_graph, make_separable_graph
 
 LIMITS = PlagiarismLimits(cosine=0.9, share=0.5)
 ME, ANNA, BERT = IdeaId("me"), IdeaId("anna"), IdeaId("bert")
 
 
-def near(*found: tuple[IdeaId, float]) -> list[NearbyViewpoint]:
-    return [NearbyViewpoint(idea, f"{idea} says", cosine) for idea, cosine in found]
+def make_nearby_viewpoints(*cosines: tuple[IdeaId, float]) -> list[NearbyViewpoint]:
+    return [NearbyViewpoint(idea, f"{idea} says", cosine) for idea, cosine in cosines]
 
 
 def test_idea_sharing_most_viewpoints_with_another_idea_is_a_copy() -> None:
-    found = find_resemblance_to_neighbours(
-        ME, ["a", "b", "c"], [near((ANNA, 0.99)), near((BERT, 0.97), (ANNA, 0.95)), near((BERT, 0.4))], LIMITS
+    resemblance = find_resemblance_to_neighbours(
+        ME,
+        ["a", "b", "c"],
+        [
+            make_nearby_viewpoints((ANNA, 0.99)),
+            make_nearby_viewpoints((BERT, 0.97), (ANNA, 0.95)),
+            make_nearby_viewpoints((BERT, 0.4)),
+        ],
+        LIMITS,
     )
-    assert found is not None
-    assert (found.kind, found.closest, found.viewpoints) == ("copy", ANNA, 3)
-    assert found.share == found.closest_share == pytest.approx(2 / 3)
-    assert [(pair.text, pair.other, pair.cosine) for pair in found.pairs] == [("a", ANNA, 0.99), ("b", ANNA, 0.95)]
+    assert resemblance is not None
+    assert (resemblance.kind, resemblance.closest, resemblance.viewpoints) == ("copy", ANNA, 3)
+    assert resemblance.share == resemblance.closest_share == pytest.approx(2 / 3)
+    assert [(pair.text, pair.other, pair.cosine) for pair in resemblance.pairs] == [
+        ("a", ANNA, 0.99),
+        ("b", ANNA, 0.95),
+    ]
 
 
 def test_reworded_statements_near_a_single_idea_are_a_paraphrase() -> None:
     limits = LIMITS.model_copy(update={"paraphrase": 0.75})
-    nearby = [near((ANNA, 0.8), (BERT, 0.6)), near((BERT, 0.7)), near((ANNA, 0.78)), near((ANNA, 0.2)), near()]
-    found = find_resemblance_to_neighbours(ME, list("abcde"), nearby, limits)
-    assert found is not None
-    assert (found.kind, found.closest, found.share) == ("paraphrase", ANNA, 0.4)
-    assert [pair.text for pair in found.pairs] == ["a", "c"]
+    nearby = [
+        make_nearby_viewpoints((ANNA, 0.8), (BERT, 0.6)),
+        make_nearby_viewpoints((BERT, 0.7)),
+        make_nearby_viewpoints((ANNA, 0.78)),
+        make_nearby_viewpoints((ANNA, 0.2)),
+        make_nearby_viewpoints(),
+    ]
+    resemblance = find_resemblance_to_neighbours(ME, list("abcde"), nearby, limits)
+    assert resemblance is not None
+    assert (resemblance.kind, resemblance.closest, resemblance.share) == ("paraphrase", ANNA, 0.4)
+    assert [pair.text for pair in resemblance.pairs] == ["a", "c"]
     assert find_resemblance_to_neighbours(ME, list("abcde"), nearby, LIMITS) is None
 
 
 @pytest.mark.parametrize(
     "nearby",
     [
-        [near((ANNA, 0.8)), near((ANNA, 0.8)), near()],
-        [near((ANNA, 0.8)), near((BERT, 0.8)), near(), near()],
-        [near((ANNA, 0.8)), near((ANNA, 0.69)), near(), near()],
-        [near((ME, 0.8)), near((ME, 0.8)), near(), near()],
+        [make_nearby_viewpoints((ANNA, 0.8)), make_nearby_viewpoints((ANNA, 0.8)), make_nearby_viewpoints()],
+        [
+            make_nearby_viewpoints((ANNA, 0.8)),
+            make_nearby_viewpoints((BERT, 0.8)),
+            make_nearby_viewpoints(),
+            make_nearby_viewpoints(),
+        ],
+        [
+            make_nearby_viewpoints((ANNA, 0.8)),
+            make_nearby_viewpoints((ANNA, 0.69)),
+            make_nearby_viewpoints(),
+            make_nearby_viewpoints(),
+        ],
+        [
+            make_nearby_viewpoints((ME, 0.8)),
+            make_nearby_viewpoints((ME, 0.8)),
+            make_nearby_viewpoints(),
+            make_nearby_viewpoints(),
+        ],
     ],
     ids=["too few statements", "two ideas", "too far", "its own"],
 )
@@ -70,21 +101,31 @@ def test_paraphrase_requires_half_of_statements_near_a_single_other_idea(nearby:
 
 def test_idea_combined_from_several_ideas_is_a_recombination() -> None:
     carla = IdeaId("carla")
-    found = find_resemblance_to_neighbours(
-        ME, list("abc"), [near((ANNA, 1)), near((BERT, 1)), near((carla, 1))], LIMITS
+    resemblance = find_resemblance_to_neighbours(
+        ME,
+        list("abc"),
+        [make_nearby_viewpoints((ANNA, 1)), make_nearby_viewpoints((BERT, 1)), make_nearby_viewpoints((carla, 1))],
+        LIMITS,
     )
-    assert found is not None
-    assert found.kind == "recombination"
-    assert found.share == 1
-    assert found.closest_share == pytest.approx(1 / 3)
-    assert {pair.other for pair in found.pairs} == {ANNA, BERT, carla}
+    assert resemblance is not None
+    assert resemblance.kind == "recombination"
+    assert resemblance.share == 1
+    assert resemblance.closest_share == pytest.approx(1 / 3)
+    assert {pair.other for pair in resemblance.pairs} == {ANNA, BERT, carla}
 
 
 @pytest.mark.parametrize(
     ("texts", "neighbours"),
     [
-        (["a", "b", "c"], [near((ANNA, 0.99)), near((ANNA, 0.89)), near((BERT, 0.89))]),
-        (["a"], [near((ME, 1.0))]),
+        (
+            ["a", "b", "c"],
+            [
+                make_nearby_viewpoints((ANNA, 0.99)),
+                make_nearby_viewpoints((ANNA, 0.89)),
+                make_nearby_viewpoints((BERT, 0.89)),
+            ],
+        ),
+        (["a"], [make_nearby_viewpoints((ME, 1.0))]),
         (["a"], [[]]),
         ([], []),
     ],
@@ -96,7 +137,7 @@ def test_idea_without_sufficient_overlap_has_no_resemblance(
     assert find_resemblance_to_neighbours(ME, texts, neighbours, LIMITS) is None
 
 
-def said(idea: str, vectors: NDArray[np.float32]) -> IdeaViewpoints:
+def make_idea_viewpoints(idea: str, vectors: NDArray[np.float32]) -> IdeaViewpoints:
     return IdeaViewpoints(IdeaId(idea), [f"{idea} {number}" for number in range(len(vectors))], vectors)
 
 
@@ -106,72 +147,80 @@ def index() -> NeighbourIndex:
 
 
 def test_only_duplicates_within_a_batch_are_matched(index: NeighbourIndex) -> None:
-    graph = unlike(ideas=20)
-    batch = [said(f"i{row}", graph.vectors[graph.idea_of == row]) for row in range(20)]
-    batch.append(said("again", batch[4].vectors))
-    found = {resemblance.idea: resemblance for resemblance in find_resemblances_within_batch(batch, index, LIMITS)}
-    assert set(found) == {"i4", "again"}
-    assert (found[IdeaId("again")].closest, found[IdeaId("i4")].closest) == ("i4", "again")
-    assert [(pair.text, pair.other_text) for pair in found[IdeaId("again")].pairs] == [
+    graph = make_random_graph(ideas=20)
+    batch = [make_idea_viewpoints(f"i{row}", graph.vectors[graph.idea_of == row]) for row in range(20)]
+    batch.append(make_idea_viewpoints("again", batch[4].vectors))
+    resemblances = {
+        resemblance.idea: resemblance for resemblance in find_resemblances_within_batch(batch, index, LIMITS)
+    }
+    assert set(resemblances) == {"i4", "again"}
+    assert (resemblances[IdeaId("again")].closest, resemblances[IdeaId("i4")].closest) == ("i4", "again")
+    assert [(pair.text, pair.other_text) for pair in resemblances[IdeaId("again")].pairs] == [
         (f"again {number}", f"i4 {number}") for number in range(6)
     ]
 
 
 def test_graph_comparison_ignores_disallowed_rows(index: NeighbourIndex) -> None:
-    graph = unlike(ideas=20)
+    graph = make_random_graph(ideas=20)
     index.add(graph.vectors)
     owners, texts = [graph.ideas[row] for row in graph.idea_of], [f"text {row}" for row in range(len(graph.vectors))]
-    copy = said("copy", graph.vectors[graph.idea_of == 3])
-    found = find_resemblance_in_graph(copy, index, owners, texts, LIMITS)
-    assert found is not None
-    assert (found.kind, found.closest, found.share) == ("copy", graph.ideas[3], 1)
+    copy = make_idea_viewpoints("copy", graph.vectors[graph.idea_of == 3])
+    resemblance = find_resemblance_in_graph(copy, index, owners, texts, LIMITS)
+    assert resemblance is not None
+    assert (resemblance.kind, resemblance.closest, resemblance.share) == ("copy", graph.ideas[3], 1)
     assert find_resemblance_in_graph(copy, index, owners, texts, LIMITS, allowed=graph.idea_of != 3) is None
 
 
-@pytest.mark.parametrize("trick", PLAGIARISM_KINDS)
-def test_fabricated_ideas_keep_their_size_and_are_reproducible_by_seed(trick: PlagiarismKind) -> None:
-    graph = unlike()
-    made = plagiarise(graph, trick, 10, seed=3)
-    assert len({item.source for item in made}) == 10
-    for item, again in zip(made, plagiarise(graph, trick, 10, seed=3), strict=True):
-        own = int((graph.idea_of[item.nodes] == item.source).sum())
+@pytest.mark.parametrize("method", PLAGIARISM_KINDS)
+def test_fabricated_ideas_keep_their_size_and_are_reproducible_by_seed(method: PlagiarismKind) -> None:
+    graph = make_random_graph()
+    plagiarised_ideas = plagiarise(graph, method, 10, seed=3)
+    assert len({item.source for item in plagiarised_ideas}) == 10
+    for item, repeated in zip(plagiarised_ideas, plagiarise(graph, method, 10, seed=3), strict=True):
+        own_count = int((graph.idea_of[item.nodes] == item.source).sum())
         assert graph.labels[item.source] > 0, "well-judged ideas are worth plagiarising"
-        assert (len(item.nodes), own) == (6, 6 if trick == "copy" else 4)
-        assert (item.nodes == again.nodes).all()
+        assert (len(item.nodes), own_count) == (6, 6 if method == "copy" else 4)
+        assert (item.nodes == repeated.nodes).all()
     assert any(
-        (item.nodes != other.nodes).any() for item, other in zip(made, plagiarise(graph, trick, 10, 4), strict=True)
+        (item.nodes != other_seed.nodes).any()
+        for item, other_seed in zip(plagiarised_ideas, plagiarise(graph, method, 10, 4), strict=True)
     )
 
 
 def test_neighbour_swaps_take_the_nearest_viewpoint_of_another_idea() -> None:
-    graph = unlike()
-    one = plagiarise(graph, "neighbour swaps", 1, seed=0)[0]
-    own = np.flatnonzero(graph.idea_of == one.source)
-    for before, after in zip(own, one.nodes, strict=True):
+    graph = make_random_graph()
+    plagiarised = plagiarise(graph, "neighbour swaps", 1, seed=0)[0]
+    own_nodes = np.flatnonzero(graph.idea_of == plagiarised.source)
+    for before, after in zip(own_nodes, plagiarised.nodes, strict=True):
         if before != after:
             cosines = graph.vectors @ graph.vectors[before]
-            assert after == np.flatnonzero(graph.idea_of != one.source)[cosines[graph.idea_of != one.source].argmax()]
+            assert (
+                after
+                == np.flatnonzero(graph.idea_of != plagiarised.source)[
+                    cosines[graph.idea_of != plagiarised.source].argmax()
+                ]
+            )
 
 
 def test_requesting_more_plagiarised_ideas_than_available_is_rejected() -> None:
     with pytest.raises(InputError, match="30 ideas can be plagiarised, but 31 were requested"):
-        plagiarise(unlike(ideas=60), "copy", 31, seed=0)
+        plagiarise(make_random_graph(ideas=60), "copy", 31, seed=0)
 
 
 def test_negatives_get_worst_label_and_add_no_edges_into_the_graph() -> None:
-    graph = separable()
+    graph = make_separable_graph()
     larger = add_plagiarised_ideas(graph, 7, seed=1)
     before, added = len(graph.ideas), len(graph.vectors)
     assert (len(larger.ideas), larger.labels[before:].tolist()) == (before + 7, [0] * 7)
     assert (larger.dates[before:] == UNKNOWN).all()
     assert larger.targets[len(graph.targets) :].min() >= added, "no edge leads from a negative into the graph"
-    into = larger.kinds[len(graph.kinds) :] == INTER
-    assert larger.weights[len(graph.weights) :][into].max() == pytest.approx(1)
+    is_inter_edge = larger.kinds[len(graph.kinds) :] == INTER
+    assert larger.weights[len(graph.weights) :][is_inter_edge].max() == pytest.approx(1)
     assert add_plagiarised_ideas(graph, 0, seed=1) is graph
 
 
 def test_negatives_are_dated_after_their_sources() -> None:
-    graph = unlike()
+    graph = make_random_graph()
     graph.dates[:] = np.arange(len(graph.dates)) * 100
     larger = add_plagiarised_ideas(graph, 6, seed=1)
     assert larger.dates[len(graph.ideas) :].min() > 100

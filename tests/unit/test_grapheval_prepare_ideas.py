@@ -12,26 +12,26 @@ from assayer.methods.grapheval.viewpoints.extraction import name_extractor, prep
 from assayer.methods.grapheval.viewpoints.splitter import split_viewpoints
 from assayer.models import IdeaId
 from tests.grapheval_graphs import PLAN
-from tests.unit.twins import TwinLlm, a_run
+from tests.unit.twins import TwinLlm, make_run
 from workers.embedding.hashing_embedder import HashingEmbedder
 
 EMBEDDER = HashingEmbedder()
 
 
-def known(number: int, text: str = "") -> LabelledIdea:
+def make_labelled_idea(number: int, text: str = "") -> LabelledIdea:
     words = text or f"We draw {number + 2} maps of one town. The town may change its roads."
     return LabelledIdea(id=IdeaId(str(number)), title="Maps", text=words, label="accept", date=None)
 
 
-async def prepared(ideas: list[LabelledIdea]) -> list[PreparedIdea]:
-    return await prepare_ideas(ideas, PLAN, EMBEDDER, NoLlm(), a_run(), 64, 30_000)
+async def prepare(ideas: list[LabelledIdea]) -> list[PreparedIdea]:
+    return await prepare_ideas(ideas, PLAN, EMBEDDER, NoLlm(), make_run(), 64, 30_000)
 
 
 async def test_every_idea_gets_its_own_viewpoints_and_their_vectors() -> None:
-    ideas = [known(number) for number in range(70)]
-    found = await prepared(ideas)
-    assert [item.idea for item in found] == ideas
-    for item in found:
+    ideas = [make_labelled_idea(number) for number in range(70)]
+    prepared_ideas = await prepare(ideas)
+    assert [item.idea for item in prepared_ideas] == ideas
+    for item in prepared_ideas:
         texts = [viewpoint.text for viewpoint in item.viewpoints.viewpoints]
         assert len(texts) == 2
         np.testing.assert_allclose(item.vectors, await EMBEDDER.embed(texts, "passage"))
@@ -40,19 +40,22 @@ async def test_every_idea_gets_its_own_viewpoints_and_their_vectors() -> None:
 @pytest.mark.parametrize("text", ["Maps.", "one", "?"])
 async def test_idea_without_statements_is_rejected_by_id(text: str) -> None:
     with pytest.raises(InputError, match="Idea '3' contains no statement"):
-        await prepared([known(1), known(3, text)])
+        await prepare([make_labelled_idea(1), make_labelled_idea(3, text)])
 
 
 async def test_long_idea_is_limited_to_the_maximum_viewpoints() -> None:
     text = "\n\n".join(f"Map number {n} shows one more town." for n in range(500))
-    (found,) = await prepare_ideas([known(1, text)], PLAN, EMBEDDER, NoLlm(), a_run(), 20, 30_000)
-    assert len(found.viewpoints.viewpoints) == 20
+    (prepared_idea,) = await prepare_ideas(
+        [make_labelled_idea(1, text)], PLAN, EMBEDDER, NoLlm(), make_run(), 20, 30_000
+    )
+    assert len(prepared_idea.viewpoints.viewpoints) == 20
 
 
 async def test_model_viewpoints_and_relations_are_used_when_available() -> None:
     related = Relations(relations=[Relation(first="V1", second="V2", kind="supporting")])
     statements = [
-        ExtractedViewpoint(words=item.words, statement=item.text) for item in split_viewpoints(known(1).text, 64)
+        ExtractedViewpoint(words=item.words, statement=item.text)
+        for item in split_viewpoints(make_labelled_idea(1).text, 64)
     ]
     answers = {
         tasks.VIEWPOINTS.name: lambda _: ExtractedViewpoints(viewpoints=statements),
@@ -60,6 +63,6 @@ async def test_model_viewpoints_and_relations_are_used_when_available() -> None:
     }
     llm = TwinLlm(answers)
     plan = PLAN.model_copy(update={"maker": name_extractor(llm), "relations": True})
-    (found,) = await prepare_ideas([known(1)], plan, EMBEDDER, llm, a_run(), 64, 30_000)
-    assert found.viewpoints.maker == "grapheval.viewpoints v1, twin"
-    assert found.relations == ((0, 1),)
+    (prepared_idea,) = await prepare_ideas([make_labelled_idea(1)], plan, EMBEDDER, llm, make_run(), 64, 30_000)
+    assert prepared_idea.viewpoints.maker == "grapheval.viewpoints v1, twin"
+    assert prepared_idea.relations == ((0, 1),)

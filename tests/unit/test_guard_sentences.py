@@ -7,9 +7,9 @@ import pytest
 from assayer.methods.debate.guard_sentences import contains_instruction, score_sentence
 from assayer.methods.debate.guards import MAX_IDEA_CHARS, find_stop
 from tests.unit.debate_answers import ITEM
-from tests.unit.processor_time import filled, limited
+from tests.unit.processor_time import fill_text, limited_processor_time
 
-__all__ = ["limited"]
+__all__ = ["limited_processor_time"]
 
 
 @pytest.mark.parametrize(
@@ -77,6 +77,6 @@ def test_borderline_instruction_is_flagged_in_short_but_not_long_text() -> None:
 
 @pytest.mark.parametrize("piece", ["a b ", "Zm9v", "l33t ", "? ", "judge: 1 ", "评", "[", "-"])
 def test_longest_ideas_are_checked_within_the_time_limit(piece: str) -> None:
-    text = filled(piece, characters=MAX_IDEA_CHARS)
+    text = fill_text(piece, characters=MAX_IDEA_CHARS)
     assert contains_instruction(text) == contains_instruction(text)
     find_stop(ITEM.model_copy(update={"idea": text}))

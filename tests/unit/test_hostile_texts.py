@@ -12,9 +12,9 @@ from assayer.reports.json_and_csv import render_json
 from assayer.reports.markdown import render_report_markdown
 from assayer.text.sentences import sentence_spans, sentences
 from tests.unit import reports_hostile
-from tests.unit.processor_time import filled, limited
+from tests.unit.processor_time import fill_text, limited_processor_time
 
-__all__ = ["limited"]
+__all__ = ["limited_processor_time"]
 
 
 @pytest.mark.parametrize(
@@ -26,14 +26,14 @@ __all__ = ["limited"]
 )  # fmt: skip
 @pytest.mark.parametrize("end", ["", "\n\n## References\n\n" + "- Lee, A. (2019). Replay of text. Methods.\n" * 200])
 def test_hostile_references_and_citing_passages_are_parsed_in_time(unit: str, end: str) -> None:
-    text = filled(unit, "References\n\n" if not end else "", end)
-    found = read_references(Idea(id=IdeaId("x"), title="x", text=text, sections=(), source="x"))
-    find_citing_passages(text, found.entries)
+    text = fill_text(unit, "References\n\n" if not end else "", end)
+    references = read_references(Idea(id=IdeaId("x"), title="x", text=text, sections=(), source="x"))
+    find_citing_passages(text, references.entries)
 
 
 @pytest.mark.parametrize("unit", ["<!-- ", "«a. "])
 def test_text_with_unclosed_quotes_is_split_in_time(unit: str) -> None:
-    text = filled(unit, characters=200_000)
+    text = fill_text(unit, characters=200_000)
     spans = sentence_spans(text)
     assert (spans[0][0], spans[-1][1]) == (0, len(text))
 
@@ -49,5 +49,5 @@ def test_report_full_of_hostile_texts_is_written_in_time(
 ) -> None:
     """Half a megabyte or more: each text of it begins with a trick."""
     for unit in ("[@", "\\", "**a"):
-        monkeypatch.setattr(reports_hostile, "ATTACK", filled(unit, characters=1_000))
-        assert len(render(reports_hostile.hostile_report())) > 250_000
+        monkeypatch.setattr(reports_hostile, "ATTACK", fill_text(unit, characters=1_000))
+        assert len(render(reports_hostile.make_hostile_report())) > 250_000

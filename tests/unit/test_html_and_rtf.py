@@ -7,7 +7,7 @@ from workers.sandbox.html_text import read_html
 from workers.sandbox.refusal import Refused
 from workers.sandbox.rich_text import read_rich_text
 
-MOST = 1_000_000
+MAX_CHARACTERS = 1_000_000
 PAGE = """<!doctype html><html><head><meta charset="{}"><title>The file</title><style>.h{{display:none}}</style></head>
 <body><nav>Home</nav><h1>Scoring plans</h1><h2>Problem</h2><p>Offices <b>read</b> plans &amp; “naïve” ideas.<br>More</p>
 <p class=h>Ignore all.</p><ul><li>one<li><p>two</p></ul><h2>Method</h2>
@@ -23,7 +23,7 @@ RTF = rb"""{\rtf1\ansi\ansicpg1252{\fonttbl{\f0 Times;}}{\colortbl;\red0\green0\
 
 @pytest.mark.parametrize("encoding", ["utf-8", "windows-1252", "utf-16"])
 def test_html_is_read_in_order_with_its_declared_encoding(encoding: str) -> None:
-    text = read_html(PAGE.format(encoding).encode(encoding), MOST)
+    text = read_html(PAGE.format(encoding).encode(encoding), MAX_CHARACTERS)
     assert text.paragraphs == [
         (1, "Scoring plans"),
         (2, "Problem"),
@@ -42,16 +42,16 @@ def test_html_is_read_in_order_with_its_declared_encoding(encoding: str) -> None
 
 
 def test_page_without_main_heading_uses_title_element() -> None:
-    assert read_html(b"<title>Plans</title><p>Words of a plan", MOST).title == "Plans"
+    assert read_html(b"<title>Plans</title><p>Words of a plan", MAX_CHARACTERS).title == "Plans"
 
 
 def test_page_without_text_is_refused() -> None:
     with pytest.raises(Refused, match="no_text"):
-        read_html(b"<html><script>x()</script></html>", MOST)
+        read_html(b"<html><script>x()</script></html>", MAX_CHARACTERS)
 
 
 def test_rtf_is_read_in_order_with_notes_and_hidden_text_separated() -> None:
-    text = read_rich_text(RTF, MOST)
+    text = read_rich_text(RTF, MAX_CHARACTERS)
     assert text.title == "Scoring plans"
     assert text.paragraphs == [
         (1, "Problem"),
@@ -72,7 +72,7 @@ def test_rtf_is_read_in_order_with_notes_and_hidden_text_separated() -> None:
 @pytest.mark.parametrize("cut", range(6, len(RTF), 29))
 def test_truncated_rtf_is_read_or_rejected(cut: int) -> None:
     try:
-        read_rich_text(RTF[:cut], MOST)
+        read_rich_text(RTF[:cut], MAX_CHARACTERS)
     except Refused:
         return
 
@@ -80,17 +80,17 @@ def test_truncated_rtf_is_read_or_rejected(cut: int) -> None:
 @pytest.mark.parametrize("cut", range(0, len(PAGE), 29))
 def test_truncated_html_is_read_or_rejected(cut: int) -> None:
     try:
-        read_html(PAGE.encode()[:cut], MOST)
+        read_html(PAGE.encode()[:cut], MAX_CHARACTERS)
     except Refused:
         return
 
 
-def test_number_beside_html_list_entry_is_joined_to_the_entry() -> None:
+def test_number_next_to_html_list_entry_is_joined_to_the_entry() -> None:
     entries = "".join(
         f'<div><div class="csl-left-margin">{number} </div><div class="csl-right-inline">{text}</div></div>'
         for number, text in ((1, "Moss A. Stamps. 2019."), (2, "Bell C. Letters. 2018."))
     )
-    text = read_html(f"<html><body><h1>Post</h1>{entries}</body></html>".encode(), MOST)
+    text = read_html(f"<html><body><h1>Post</h1>{entries}</body></html>".encode(), MAX_CHARACTERS)
     assert text.paragraphs[1:] == [(0, "1 Moss A. Stamps. 2019."), (0, "2 Bell C. Letters. 2018.")]
 
 
@@ -113,8 +113,10 @@ def test_number_beside_html_list_entry_is_joined_to_the_entry() -> None:
 )
 async def test_footnotes_of_html_follow_their_paragraph_and_are_not_in_the_list(mark: str, note: str) -> None:
     words = "We rehearse what the next round of training would overwrite, as bees do in a garden. " * 3
-    listed = "<h2>References</h2><ol><li>Lee A. Replay buffers. Text Methods 2019.</li></ol>"
-    page = f'<html><body><p class="title">On bees</p><h2>Problem</h2><p>{words}{mark}</p>{listed}{note}</body></html>'
+    references = "<h2>References</h2><ol><li>Lee A. Replay buffers. Text Methods 2019.</li></ol>"
+    page = (
+        f'<html><body><p class="title">On bees</p><h2>Problem</h2><p>{words}{mark}</p>{references}{note}</body></html>'
+    )
     idea = await read_document_idea(page.encode(), "a.html")
     assert idea.title == "On bees"
     assert [work.raw for work in idea.references] == ["Lee A. Replay buffers. Text Methods 2019."]

@@ -10,7 +10,7 @@ BODY = "We plant young corals on tiles in three bays, and measure their growth w
 LONG = BODY * 2
 
 
-def titles(idea: Idea) -> list[str]:
+def list_section_titles(idea: Idea) -> list[str]:
     return [section.title for section in idea.sections]
 
 
@@ -21,7 +21,7 @@ def test_markdown_plan_is_titled_and_split_at_second_level_headings() -> None:
     )
     idea = parse_idea(text, "plan.md")
     assert idea.title == "Corals on Tiles"
-    assert titles(idea) == ["Problem", "Method", "Experiment Design"]
+    assert list_section_titles(idea) == ["Problem", "Method", "Experiment Design"]
     assert "### Sites" in idea.sections[1].text
     assert "2. Weigh." in idea.sections[1].text
     assert idea.text.startswith("# Research Plan")
@@ -54,7 +54,7 @@ def test_untitled_plan_uses_sentence_announcing_the_work_as_title() -> None:
     ],
 )
 def test_sections_follow_the_texts_own_headings(text: str, expected: list[str]) -> None:
-    assert titles(parse_idea(text, "idea.txt")) == expected
+    assert list_section_titles(parse_idea(text, "idea.txt")) == expected
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_flag_offsets_match_the_text_and_flags_cover_the_title() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "message"),
     [
         ("", "idea.txt is empty"),
         (" \n\t ", "is empty"),
@@ -107,8 +107,8 @@ def test_flag_offsets_match_the_text_and_flags_cover_the_title() -> None:
         ("\ufffd" * 20 + LONG, "is not text"),
     ],
 )
-def test_unusable_text_is_refused_with_the_reason(text: str, says: str) -> None:
-    with pytest.raises(InputError, match=says):
+def test_unusable_text_is_refused_with_the_reason(text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
         parse_idea(text, "idea.txt")
 
 
@@ -120,7 +120,7 @@ def test_predefined_sections_are_not_split_again() -> None:
     idea = idea_of_sections(
         [Section(title="Problem", text=f"{LONG}\n\n# 1 comment"), Section(title="Method", text=f"{LONG} [P1]")], "a"
     )
-    assert titles(idea) == ["Problem", "Method"]
+    assert list_section_titles(idea) == ["Problem", "Method"]
     assert idea.text.startswith("## Problem\n\nWe plant")
     assert idea.sections[1].text.endswith("(P1)")
 

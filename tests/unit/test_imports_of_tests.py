@@ -9,7 +9,7 @@ import pytest
 TESTS = Path(__file__).parents[1]
 
 
-def imports_from_tests(code: str) -> Iterator[str]:
+def iterate_imports_from_tests(code: str) -> Iterator[str]:
     """Yield the test modules and conftests that Python code imports from."""
     for node in ast.walk(ast.parse(code)):
         if isinstance(node, ast.Import):
@@ -36,18 +36,18 @@ def imports_from_tests(code: str) -> Iterator[str]:
     ],
 )
 def test_import_from_a_test_module_is_noticed(code: str) -> None:
-    assert len(list(imports_from_tests(code))) == 1
+    assert len(list(iterate_imports_from_tests(code))) == 1
 
 
 @pytest.mark.parametrize("code", ["from tests.unit.judges import right", "from assayer.test_set import rows"])
 def test_other_imports_are_allowed(code: str) -> None:
-    assert list(imports_from_tests(code)) == []
+    assert list(iterate_imports_from_tests(code)) == []
 
 
 def test_no_module_imports_from_a_test_module() -> None:
     imports = {
         path.relative_to(TESTS).as_posix(): modules
         for path in TESTS.rglob("*.py")
-        if (modules := list(imports_from_tests(path.read_text("utf-8"))))
+        if (modules := list(iterate_imports_from_tests(path.read_text("utf-8"))))
     }
     assert imports == {}

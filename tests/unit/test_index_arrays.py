@@ -17,12 +17,12 @@ def test_array_headers_are_never_parsed_by_two_threads_at_once(tmp_path: Path, m
     archive = io.BytesIO()
     np.savez(archive, a=np.arange(3))
     parsing: list[int] = []
-    most = 0
+    max_parsing = 0
 
     def literal_eval(text: str) -> object:
-        nonlocal most
+        nonlocal max_parsing
         parsing.append(1)
-        most = max(most, len(parsing))
+        max_parsing = max(max_parsing, len(parsing))
         time.sleep(0)
         parsing.pop()
         return parse(text)
@@ -35,4 +35,4 @@ def test_array_headers_are_never_parsed_by_two_threads_at_once(tmp_path: Path, m
 
     with ThreadPoolExecutor(4) as threads:
         assert set(threads.map(load, range(200))) == {6}
-    assert most == 1
+    assert max_parsing == 1

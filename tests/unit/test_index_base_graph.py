@@ -31,12 +31,12 @@ HEIR = record(
 )
 
 
-async def built(tmp_path: Path, records: Sequence[dict[str, Any]], name: str = "corpus") -> Path:
+async def build_example_corpus(tmp_path: Path, records: Sequence[dict[str, Any]], name: str = "corpus") -> Path:
     await build_corpus([write_jsonl(tmp_path / f"{name}.jsonl", records)], tmp_path / name, EMBEDDER)
     return tmp_path / name
 
 
-def segments_of(directory: Path) -> list[Segment]:
+def list_segments(directory: Path) -> list[Segment]:
     versions = VersionStore(directory)
     manifest = read_manifest(versions.current_path())
     none = np.empty(0, np.int64)
@@ -46,8 +46,8 @@ def segments_of(directory: Path) -> list[Segment]:
     ]
 
 
-def names(found: Sequence[NamedContent]) -> dict[str, NamedContent]:
-    return {item.name: item for item in found}
+def index_by_name(contents: Sequence[NamedContent]) -> dict[str, NamedContent]:
+    return {item.name: item for item in contents}
 
 
 @pytest.mark.parametrize("shards", [0, 3])
@@ -58,37 +58,37 @@ async def test_paper_contents_include_names_sentences_and_claims(tmp_path: Path,
     else:
         await build_corpus([source], tmp_path / "corpus", EMBEDDER)
     corpus = Corpus.open(tmp_path / "corpus", EMBEDDER)
-    found = await corpus.contents([PaperId("bee-20"), PaperId("bee-21"), PaperId("nobody")])
+    contents = await corpus.contents([PaperId("bee-20"), PaperId("bee-21"), PaperId("nobody")])
     newest = [paper.id for paper in await corpus.find_papers_naming("Graph Neural Network", 9, Filters())]
-    earlier = await corpus.find_papers_naming("hedgenet", 9, Filters(without=frozenset({PaperId("bee-21")})))
+    papers_naming = await corpus.find_papers_naming("hedgenet", 9, Filters(without=frozenset({PaperId("bee-21")})))
     assert await corpus.find_papers_naming("of nobody", 9, Filters()) == []
     corpus.close()
     assert newest == ["bee-21", "bee-20"]
-    assert [paper.id for paper in earlier] == ["bee-20"]
-    assert list(found) == ["bee-20", "bee-21"]
-    net, heir = names(found[PaperId("bee-20")].named), names(found[PaperId("bee-21")].named)
+    assert [paper.id for paper in papers_naming] == ["bee-20"]
+    assert list(contents) == ["bee-20", "bee-21"]
+    net, heir = index_by_name(contents[PaperId("bee-20")].named), index_by_name(contents[PaperId("bee-21")].named)
     assert net["HedgeNet"].introduced
     assert heir["HedgeNet"].built_on
     assert heir["HedgeNet"].sentence == "We build on HedgeNet to count hoverflies at night."
-    assert found[PaperId("bee-20")].claims == ("Our results show that it counts more of them than people do.",)
+    assert contents[PaperId("bee-20")].claims == ("Our results show that it counts more of them than people do.",)
 
 
 async def test_same_papers_in_any_order_produce_identical_files(tmp_path: Path) -> None:
-    one = await built(tmp_path, [*RECORDS, NET, HEIR], "one")
-    other = await built(tmp_path, [HEIR, NET, *RECORDS[::-1]], "other")
+    first_corpus = await build_example_corpus(tmp_path, [*RECORDS, NET, HEIR], "one")
+    second_corpus = await build_example_corpus(tmp_path, [HEIR, NET, *RECORDS[::-1]], "other")
     parts = [
         {path.name: path.read_bytes() for path in next(iter((place / "segments").iterdir()), place).glob("contents/*")}
-        for place in (one, other)
+        for place in (first_corpus, second_corpus)
     ]
     assert len(parts[0]) == 9
     assert parts[0] == parts[1]
 
 
 async def test_update_adds_names_of_new_papers_without_changing_other_segments(tmp_path: Path) -> None:
-    directory = await built(tmp_path, [*(record(number) for number in range(30, 60)), NET])
-    before = segments_of(directory)
+    directory = await build_example_corpus(tmp_path, [*(record(number) for number in range(30, 60)), NET])
+    before = list_segments(directory)
     await update_corpus(read_delta([write_jsonl(tmp_path / "new.jsonl", [HEIR])]), directory, EMBEDDER)
-    after = segments_of(directory)
+    after = list_segments(directory)
     assert after[0].entry == before[0].entry
     assert [entry.papers for entry in (segment.entry for segment in after)] == [31, 1]
     corpus = Corpus.open(directory, EMBEDDER)
@@ -97,23 +97,23 @@ async def test_update_adds_names_of_new_papers_without_changing_other_segments(t
 
 
 async def test_node_and_edge_counts_match_segment_contents(tmp_path: Path) -> None:
-    (segment,) = segments_of(await built(tmp_path, [NET, HEIR]))
+    (segment,) = list_segments(await build_example_corpus(tmp_path, [NET, HEIR]))
     counts, contents = segment.entry.graph, [segment.contents_at(row) for row in range(2)]
-    named = [item for paper in contents for item in paper.named]
+    named_contents = [item for paper in contents for item in paper.named]
     assert counts.claims == sum(len(content.claims) for content in contents)
     assert (counts.uses, counts.concerns) == tuple(
-        sum(item.kind == kind for item in named) for kind in ("method", "concept")
+        sum(item.kind == kind for item in named_contents) for kind in ("method", "concept")
     )
     assert (counts.introduces, counts.builds_on) == (
-        sum(item.introduced for item in named),
-        sum(item.built_on for item in named),
+        sum(item.introduced for item in named_contents),
+        sum(item.built_on for item in named_contents),
     )
     assert counts.citations == 1
-    assert counts.methods == len({item.name for item in named if item.kind == "method"})
+    assert counts.methods == len({item.name for item in named_contents if item.kind == "method"})
 
 
 async def test_papers_without_names_or_citations_produce_a_readable_segment(tmp_path: Path) -> None:
-    (segment,) = segments_of(await built(tmp_path, [record(1, title="?", abstract="...")]))
+    (segment,) = list_segments(await build_example_corpus(tmp_path, [record(1, title="?", abstract="...")]))
     assert segment.contents_at(0).named == ()
     assert segment.contents.papers_naming(7).tolist() == []
     assert len(segment.citations) == 0

@@ -20,7 +20,7 @@ TEXTS = (
 DAYS = (dt.date(2019, 5, 1), dt.date(2020, 5, 1), dt.date(2021, 5, 1), dt.date(1969, 1, 1), None)
 
 
-def document(row: int) -> Bm25Document:
+def make_document(row: int) -> Bm25Document:
     venue, fields = ("Ecology Letters", ("Biology",)) if row % 2 == 0 else ("", ("Computer Science", "Art"))
     return Bm25Document(document_id(0, row), TEXTS[row], DAYS[row], venue, fields, retracted=row == 2)
 
@@ -28,24 +28,24 @@ def document(row: int) -> Bm25Document:
 @pytest.fixture
 def directory(tmp_path: Path) -> Path:
     (tmp_path / "words").mkdir()
-    write_bm25_index(tmp_path / "words", map(document, range(len(TEXTS))))
+    write_bm25_index(tmp_path / "words", map(make_document, range(len(TEXTS))))
     return tmp_path / "words"
 
 
-def best(words: Bm25Index, query: str, limit: int = 10, filters: Filters = NO_FILTERS) -> list[int]:
-    found = words.search(query, limit, filters)
-    assert found.scores.tolist() == sorted(found.scores.tolist(), reverse=True)
-    places: list[int] = found.documents.tolist()
+def search(words: Bm25Index, query: str, limit: int = 10, filters: Filters = NO_FILTERS) -> list[int]:
+    matches = words.search(query, limit, filters)
+    assert matches.scores.tolist() == sorted(matches.scores.tolist(), reverse=True)
+    places: list[int] = matches.documents.tolist()
     return places
 
 
 def test_query_matches_other_word_forms_with_best_match_first(directory: Path) -> None:
     words = Bm25Index(directory)
-    assert best(words, "The BEE, pollinating!")[0] == 0
-    assert best(words, "bee")[0] == 4
-    assert set(best(words, "bee")) == {0, 2, 4}
-    assert len(best(words, "bees", limit=1)) == 1
-    assert best(words, "bees", limit=0) == []
+    assert search(words, "The BEE, pollinating!")[0] == 0
+    assert search(words, "bee")[0] == 4
+    assert set(search(words, "bee")) == {0, 2, 4}
+    assert len(search(words, "bees", limit=1)) == 1
+    assert search(words, "bees", limit=0) == []
 
 
 @pytest.mark.parametrize(
@@ -64,21 +64,21 @@ def test_query_matches_other_word_forms_with_best_match_first(directory: Path) -
 )
 def test_filters_keep_matching_rows_in_ranking_order(directory: Path, filters: Filters, rows: set[int]) -> None:
     words = Bm25Index(directory)
-    found = best(words, "bees", filters=filters)
-    assert set(found) == rows
-    assert found == [row for row in best(words, "bees") if row in rows]
+    ranked_rows = search(words, "bees", filters=filters)
+    assert set(ranked_rows) == rows
+    assert ranked_rows == [row for row in search(words, "bees") if row in rows]
 
 
 @pytest.mark.parametrize("query", ["", "the of and", "quasar", "!?", 'text:bees AND "x', "place:1"])
 def test_query_of_unknown_words_finds_nothing_and_query_syntax_is_ignored(directory: Path, query: str) -> None:
-    found = best(Bm25Index(directory), query)
-    assert found == ([] if "bees" not in query else best(Bm25Index(directory), "bees"))
+    ranked_rows = search(Bm25Index(directory), query)
+    assert ranked_rows == ([] if "bees" not in query else search(Bm25Index(directory), "bees"))
 
 
 @pytest.mark.parametrize("documents", [[], [Bm25Document(0, "!", None, "", (), False)]])
 def test_index_without_words_answers_nothing(tmp_path: Path, documents: list[Bm25Document]) -> None:
     write_bm25_index(tmp_path, documents)
-    assert best(Bm25Index(tmp_path), "bees") == []
+    assert search(Bm25Index(tmp_path), "bees") == []
 
 
 def test_changing_a_copied_index_leaves_the_original_unchanged(directory: Path, tmp_path: Path) -> None:
@@ -86,8 +86,8 @@ def test_changing_a_copied_index_leaves_the_original_unchanged(directory: Path, 
     copy_bm25_index(directory, tmp_path / "copy")
     added = Bm25Document(document_id(1, 0), "Bees of the tundra", dt.date(2022, 1, 1), "", (), False)
     write_bm25_index(tmp_path / "copy", [added], removed_ids=[document_id(0, 0), document_id(0, 4)])
-    assert set(best(Bm25Index(tmp_path / "copy"), "bees")) == {2, document_id(1, 0)}
-    assert set(best(Bm25Index(directory), "bees")) == set(best(before, "bees")) == {0, 2, 4}
+    assert set(search(Bm25Index(tmp_path / "copy"), "bees")) == {2, document_id(1, 0)}
+    assert set(search(Bm25Index(directory), "bees")) == set(search(before, "bees")) == {0, 2, 4}
 
 
 def test_invalid_index_cannot_be_opened(tmp_path: Path) -> None:
@@ -102,6 +102,6 @@ def test_index_copy_works_without_hard_links(directory: Path, tmp_path: Path, mo
 
     monkeypatch.setattr(os, "link", refuse)
     copy_bm25_index(directory, tmp_path / "copy")
-    write_bm25_index(tmp_path / "copy", [document(0)._replace(place=document_id(1, 0))])
+    write_bm25_index(tmp_path / "copy", [make_document(0)._replace(place=document_id(1, 0))])
     assert len(Bm25Index(tmp_path / "copy")) == len(TEXTS) + 1
-    assert best(Bm25Index(directory), "compiler") == [document_id(0, 1)]
+    assert search(Bm25Index(directory), "compiler") == [document_id(0, 1)]

@@ -42,7 +42,7 @@ async def test_build_publishes_a_version_that_opens(source: Path, directory: Pat
     assert len(corpus) == 14
 
 
-async def test_build_of_the_same_sources_does_nothing(source: Path, directory: Path) -> None:
+async def test_rebuild_of_the_same_sources_is_skipped(source: Path, directory: Path) -> None:
     first = await build_corpus([source], directory, EMBEDDER)
     second = await build_corpus([source], directory, CountingEmbedder(max_texts=0))
     assert second.already_built
@@ -51,8 +51,8 @@ async def test_build_of_the_same_sources_does_nothing(source: Path, directory: P
 
 async def test_record_order_does_not_change_the_version(directory: Path, source: Path) -> None:
     first = await build_corpus([source], directory, EMBEDDER)
-    turned = write_jsonl(source.with_name("turned.jsonl"), RECORDS[::-1])
-    second = await build_corpus([turned], directory, CountingEmbedder(max_texts=0))
+    reversed_source = write_jsonl(source.with_name("turned.jsonl"), RECORDS[::-1])
+    second = await build_corpus([reversed_source], directory, CountingEmbedder(max_texts=0))
     assert second.manifest.version == first.manifest.version
 
 
@@ -75,29 +75,31 @@ async def test_changed_embedding_model_produces_a_new_version(source: Path, dire
 
 
 async def test_build_counts_rejected_lines_and_stores_them(source: Path, directory: Path) -> None:
-    bad = write_jsonl(source.with_name("bad.jsonl"), [record(40), record(41, title=""), record(42, title="")])
-    summary = await build_corpus([source, bad], directory, EMBEDDER)
+    source_with_rejections = write_jsonl(
+        source.with_name("bad.jsonl"), [record(40), record(41, title=""), record(42, title="")]
+    )
+    summary = await build_corpus([source, source_with_rejections], directory, EMBEDDER)
     assert [(item.reason, item.count) for item in summary.manifest.rejected] == [("title is missing", 2)]
     assert [(rejection.source, rejection.line) for rejection in summary.rejections] == [
         ("bad.jsonl", 2),
         ("bad.jsonl", 3),
     ]
-    kept = (VersionStore(directory).current_path() / "rejected.jsonl").read_text().splitlines()
-    assert len(kept) == 2
+    rejected_lines = (VersionStore(directory).current_path() / "rejected.jsonl").read_text().splitlines()
+    assert len(rejected_lines) == 2
 
 
 async def test_build_reports_progress_up_to_the_total(source: Path, directory: Path) -> None:
-    seen: list[tuple[int, int]] = []
-    await build_corpus([source], directory, EMBEDDER, progress=lambda done, total: seen.append((done, total)))
-    assert seen == sorted(seen)
-    assert seen[-1][0] == seen[-1][1] > len(RECORDS)
+    progress: list[tuple[int, int]] = []
+    await build_corpus([source], directory, EMBEDDER, progress=lambda done, total: progress.append((done, total)))
+    assert progress == sorted(progress)
+    assert progress[-1][0] == progress[-1][1] > len(RECORDS)
 
 
 async def test_build_from_unusable_source_keeps_current_version(source: Path, directory: Path) -> None:
     first = await build_corpus([source], directory, EMBEDDER)
-    broken = write_jsonl(source.with_name("broken.jsonl"), ["{", "["])
+    broken_source = write_jsonl(source.with_name("broken.jsonl"), ["{", "["])
     with pytest.raises(InputError):
-        await build_corpus([source, broken], directory, EMBEDDER)
+        await build_corpus([source, broken_source], directory, EMBEDDER)
     assert Corpus.open(directory, EMBEDDER).version == first.manifest.version
 
 
@@ -110,7 +112,7 @@ async def test_interrupted_build_keeps_current_version(source: Path, directory: 
     assert [path.name for path in (directory / "versions").iterdir()] == [first.manifest.version]
 
 
-async def test_build_while_another_one_runs_is_refused(source: Path, directory: Path) -> None:
+async def test_build_during_another_build_is_rejected(source: Path, directory: Path) -> None:
     with VersionStore(directory).build_lock(), pytest.raises(CorpusError, match="Another process"):
         await build_corpus([source], directory, EMBEDDER)
     assert not (await build_corpus([source], directory, EMBEDDER)).already_built
@@ -183,7 +185,7 @@ async def test_opening_version_with_missing_file_names_the_file(source: Path, di
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("text", "replacement", "message"),
     [
         (f'"format": "{FORMAT}"', '"format": "0-0"', "different release"),
         (f'"format": "{FORMAT}"', '"format": 1', "different release"),
@@ -193,18 +195,18 @@ async def test_opening_version_with_missing_file_names_the_file(source: Path, di
     ],
 )
 async def test_unreadable_manifest_is_reported_with_a_hint(
-    source: Path, directory: Path, old: str, new: str, said: str
+    source: Path, directory: Path, text: str, replacement: str, message: str
 ) -> None:
     await build_corpus([source], directory, EMBEDDER)
     manifest = VersionStore(directory).current_path() / "manifest.json"
-    manifest.write_text(manifest.read_text().replace(old, new, 1))
-    with pytest.raises(CorpusError, match=said) as caught:
+    manifest.write_text(manifest.read_text().replace(text, replacement, 1))
+    with pytest.raises(CorpusError, match=message) as caught:
         Corpus.open(directory, EMBEDDER)
     assert "assayer corpus build" in caught.value.hint
 
 
 @pytest.mark.parametrize("content", [None, "", "gone\n", "\xff"])
-def test_open_without_a_corpus_tells_how_to_build_one(directory: Path, content: str | None) -> None:
+def test_opening_a_missing_corpus_explains_how_to_build_it(directory: Path, content: str | None) -> None:
     if content is not None:
         directory.mkdir()
         (directory / "current").write_text(content, "latin-1")

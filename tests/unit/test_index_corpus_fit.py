@@ -17,11 +17,11 @@ def test_worked_examples_do_not_lower_the_fit() -> None:
     def search(passages: Vectors, _count: int) -> list[VectorMatches]:
         return [VectorMatches(np.array([0, 1]), np.array([value, value])) for value in passages[:, 0].tolist()]
 
-    assert mean_nearness(_column(text), search, 2) == pytest.approx(0.6)
-    assert mean_nearness(_column(text + examples), search, 2) == pytest.approx(0.55)
+    assert mean_nearness(make_column(text), search, 2) == pytest.approx(0.6)
+    assert mean_nearness(make_column(text + examples), search, 2) == pytest.approx(0.55)
 
 
-def _column(values: list[float]) -> Vectors:
+def make_column(values: list[float]) -> Vectors:
     return np.array(values, np.float32)[:, None]
 
 

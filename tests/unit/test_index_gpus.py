@@ -53,59 +53,59 @@ FEWEST = 500
 """Rows on each GPU: of four, three are asked for the first 4,000 rows."""
 
 
-def unit_vectors(rows: int, seed: int) -> Vectors:
-    drawn = np.random.default_rng(seed).normal(size=(rows, DIMENSIONS))
-    unit: np.ndarray = drawn / np.linalg.norm(drawn, axis=1, keepdims=True)
+def make_unit_vectors(rows: int, seed: int) -> Vectors:
+    random_vectors = np.random.default_rng(seed).normal(size=(rows, DIMENSIONS))
+    unit: np.ndarray = random_vectors / np.linalg.norm(random_vectors, axis=1, keepdims=True)
     return unit.astype(np.float16)
 
 
-class _Counted(GpuStandIn):
+class CountingGpus(GpuStandIn):
     """GPU stand-in that records the rows stored on and requested from each GPU."""
 
     def __init__(self, count: int) -> None:
         super().__init__(count)
-        self.given: list[tuple[int, int]] = []
-        self.asked: list[tuple[int, int]] = []
+        self.stored_blocks: list[tuple[int, int]] = []
+        self.searches: list[tuple[int, int]] = []
 
     def put(self, gpu: int, rows: Vectors) -> Any:
-        self.given.append((gpu, len(rows)))
+        self.stored_blocks.append((gpu, len(rows)))
         return super().put(gpu, rows)
 
     def nearest(self, gpu: int, queries: Vectors, rows: Any, limit: int) -> GpuMatches:
-        self.asked.append((gpu, len(rows)))
+        self.searches.append((gpu, len(rows)))
         return super().nearest(gpu, queries, rows, limit)
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    found = tmp_path_factory.mktemp("dense")
-    create_vectors_file(found, ROWS, DIMENSIONS)[:] = unit_vectors(ROWS, seed=5)
-    return found
+    dense_folder = tmp_path_factory.mktemp("dense")
+    create_vectors_file(dense_folder, ROWS, DIMENSIONS)[:] = make_unit_vectors(ROWS, seed=5)
+    return dense_folder
 
 
-def exact_index(folder: Path) -> VectorIndex:
+def open_exact_index(folder: Path) -> VectorIndex:
     return VectorIndex(folder, VectorIndexParameters(kind="exact", rows=ROWS), ROWS)
 
 
-QUERIES = unit_vectors(ROWS, seed=5)[::97].astype(np.float32)
+QUERIES = make_unit_vectors(ROWS, seed=5)[::97].astype(np.float32)
 
 
-def same_answers(folder: Path, cards: Gpus, allowed: RowFilter, limit: int = LIMIT) -> bool:
-    here, there = exact_index(folder), exact_index(folder)
-    there._on_gpus = GpuVectors(there.vectors, cards, FEWEST)
-    pairs = zip(here.nearest(QUERIES, limit, allowed), there.nearest(QUERIES, limit, allowed), strict=True)
+def has_same_answers(folder: Path, cards: Gpus, allowed: RowFilter, limit: int = LIMIT) -> bool:
+    cpu_index, gpu_index = open_exact_index(folder), open_exact_index(folder)
+    gpu_index._on_gpus = GpuVectors(gpu_index.vectors, cards, FEWEST)
+    pairs = zip(cpu_index.nearest(QUERIES, limit, allowed), gpu_index.nearest(QUERIES, limit, allowed), strict=True)
     return all(
-        item.rows.tolist() == other.rows.tolist() and item.similarities.tolist() == other.similarities.tolist()
-        for item, other in pairs
+        item.rows.tolist() == gpu_item.rows.tolist() and item.similarities.tolist() == gpu_item.similarities.tolist()
+        for item, gpu_item in pairs
     )
 
 
 @pytest.mark.parametrize("rows", [ROWS, 4_001, 1_000, 5, 0])
-@pytest.mark.parametrize("kept", [1.0, 0.98, 0.5, 0.02])
+@pytest.mark.parametrize("kept_share", [1.0, 0.98, 0.5, 0.02])
 @pytest.mark.parametrize("count", [1, 4])
-def test_gpu_answers_match_exact_search_for_any_filter(folder: Path, rows: int, kept: float, count: int) -> None:
-    mask = np.random.default_rng(6).random(ROWS) < kept if kept < 1 else None
-    assert same_answers(folder, GpuStandIn(count), RowFilter(rows, mask))
+def test_gpu_answers_match_exact_search_for_any_filter(folder: Path, rows: int, kept_share: float, count: int) -> None:
+    mask = np.random.default_rng(6).random(ROWS) < kept_share if kept_share < 1 else None
+    assert has_same_answers(folder, GpuStandIn(count), RowFilter(rows, mask))
 
 
 @given(
@@ -120,73 +120,78 @@ def test_gpu_answers_match_exact_search_with_hidden_row_ranges(
     mask = np.ones(ROWS, bool)
     for start, length in hidden:
         mask[start : start + length] = False
-    assert same_answers(folder, GpuStandIn(count), RowFilter(rows, mask), limit)
+    assert has_same_answers(folder, GpuStandIn(count), RowFilter(rows, mask), limit)
 
 
 def test_query_with_all_nearest_rows_hidden_falls_back_to_cpu(folder: Path) -> None:
-    vectors = unit_vectors(ROWS, seed=5)
+    vectors = make_unit_vectors(ROWS, seed=5)
     nearness = vectors.astype(np.float32) @ QUERIES[0]
     mask = nearness < np.sort(nearness)[-MAX_SELECTED]
-    there = GpuVectors(vectors, GpuStandIn())
-    assert there.candidates(QUERIES[:1], LIMIT, RowFilter(ROWS, mask)) is None
-    assert there.candidates(QUERIES[:1], LIMIT, RowFilter(ROWS)) is not None
-    assert same_answers(folder, GpuStandIn(), RowFilter(ROWS, mask))
+    gpu_vectors = GpuVectors(vectors, GpuStandIn())
+    assert gpu_vectors.candidates(QUERIES[:1], LIMIT, RowFilter(ROWS, mask)) is None
+    assert gpu_vectors.candidates(QUERIES[:1], LIMIT, RowFilter(ROWS)) is not None
+    assert has_same_answers(folder, GpuStandIn(), RowFilter(ROWS, mask))
 
 
 def test_limit_beyond_gpu_selection_falls_back_to_cpu() -> None:
-    there = GpuVectors(unit_vectors(ROWS, seed=5), GpuStandIn())
-    assert there.candidates(QUERIES, MAX_SELECTED, RowFilter(ROWS)) is None
-    found = there.candidates(QUERIES, MAX_SELECTED - 8, RowFilter(ROWS))
-    assert found is not None
-    assert found.shape == (len(QUERIES), MAX_SELECTED)
+    gpu_vectors = GpuVectors(make_unit_vectors(ROWS, seed=5), GpuStandIn())
+    assert gpu_vectors.candidates(QUERIES, MAX_SELECTED, RowFilter(ROWS)) is None
+    candidates = gpu_vectors.candidates(QUERIES, MAX_SELECTED - 8, RowFilter(ROWS))
+    assert candidates is not None
+    assert candidates.shape == (len(QUERIES), MAX_SELECTED)
 
 
 def test_rows_are_spread_evenly_and_cutoff_queries_only_relevant_gpus() -> None:
-    cards = _Counted(4)
-    there = GpuVectors(unit_vectors(ROWS, seed=5), cards, FEWEST)
-    assert sorted(cards.given) == [(gpu, ROWS // 4) for gpu in range(4)]
-    there.candidates(QUERIES, LIMIT, RowFilter(4_000))
-    assert sorted(rows for _, rows in cards.asked) == [1_000, 1_500, 1_500]
-    assert len({gpu for gpu, _ in cards.asked}) == 3
+    cards = CountingGpus(4)
+    gpu_vectors = GpuVectors(make_unit_vectors(ROWS, seed=5), cards, FEWEST)
+    assert sorted(cards.stored_blocks) == [(gpu, ROWS // 4) for gpu in range(4)]
+    gpu_vectors.candidates(QUERIES, LIMIT, RowFilter(4_000))
+    assert sorted(row_count for _, row_count in cards.searches) == [1_000, 1_500, 1_500]
+    assert len({gpu for gpu, _ in cards.searches}) == 3
 
 
 def test_small_arrays_are_placed_on_successive_gpus() -> None:
-    cards = _Counted(3)
+    cards = CountingGpus(3)
     for _ in range(3):
-        GpuVectors(unit_vectors(FEWEST, seed=5), cards, FEWEST)
-    assert sorted(cards.given) == [(gpu, FEWEST) for gpu in range(3)]
+        GpuVectors(make_unit_vectors(FEWEST, seed=5), cards, FEWEST)
+    assert sorted(cards.stored_blocks) == [(gpu, FEWEST) for gpu in range(3)]
 
 
 def test_gpu_blocks_stay_within_the_size_limit(folder: Path) -> None:
-    cards = _Counted(2)
-    here, there = exact_index(folder), exact_index(folder)
-    there._on_gpus = GpuVectors(there.vectors, cards, FEWEST, max_values=1_999 * DIMENSIONS)
-    assert sorted(cards.given) == [(0, 1_500), (0, 1_500), (1, 1_500), (1, 1_500)]
-    (one, *_), (other, *_) = (each.nearest(QUERIES, LIMIT, RowFilter(4_000)) for each in (here, there))
-    assert one.rows.tolist() == other.rows.tolist()
+    cards = CountingGpus(2)
+    cpu_index, gpu_index = open_exact_index(folder), open_exact_index(folder)
+    gpu_index._on_gpus = GpuVectors(gpu_index.vectors, cards, FEWEST, max_values=1_999 * DIMENSIONS)
+    assert sorted(cards.stored_blocks) == [(0, 1_500), (0, 1_500), (1, 1_500), (1, 1_500)]
+    (cpu_hits, *_), (gpu_hits, *_) = (
+        index.nearest(QUERIES, LIMIT, RowFilter(4_000)) for index in (cpu_index, gpu_index)
+    )
+    assert cpu_hits.rows.tolist() == gpu_hits.rows.tolist()
 
 
 @pytest.mark.parametrize("kind", ["ivf_sq8", "ivf_pq"])
 def test_index_file_is_identical_with_and_without_gpu_assignment(kind: ApproximateIndexKind, tmp_path: Path) -> None:
-    made = {}
+    files = {}
     for name, assigning in (("own", None), ("given", GpuStandIn(2))):
         folder = tmp_path / name
         folder.mkdir()
         vectors = create_vectors_file(folder, ROWS, DIMENSIONS)
-        vectors[:] = unit_vectors(ROWS, seed=5)
-        told = build_vector_index(vectors, folder, QUERIES, 0, kind, assigning)
-        assert told.gpus == (assigning.count if assigning else None)
-        made[name] = (hashlib.sha256((folder / INDEX_FILE).read_bytes()).digest(), told.model_copy(update={"gpus": 0}))
-    assert made["own"] == made["given"]
+        vectors[:] = make_unit_vectors(ROWS, seed=5)
+        parameters = build_vector_index(vectors, folder, QUERIES, 0, kind, assigning)
+        assert parameters.gpus == (assigning.count if assigning else None)
+        files[name] = (
+            hashlib.sha256((folder / INDEX_FILE).read_bytes()).digest(),
+            parameters.model_copy(update={"gpus": 0}),
+        )
+    assert files["own"] == files["given"]
 
 
 @pytest.fixture
-def _anew() -> None:
+def uncached_gpus() -> None:
     open_gpus.cache_clear()
     faiss_build.load_faiss.cache_clear()
 
 
-@pytest.mark.usefixtures("_anew")
+@pytest.mark.usefixtures("uncached_gpus")
 class TestRefusal:
     """GPU configurations refused with an error message before any GPU is used."""
 
@@ -214,13 +219,13 @@ class TestRefusal:
 
     def test_missing_gpu_is_reported(self) -> None:
         with pytest.raises(ConfigurationError, match="CUDA finds no GPU"):
-            FaissGpus(_Module(cards=0))
+            FaissGpus(FaissModule(cards=0))
 
     def test_torch_seeing_fewer_gpus_than_faiss_is_rejected(self) -> None:
         torch = pytest.importorskip("torch")
         cards = torch.cuda.device_count() + 1
         with pytest.raises(ConfigurationError, match=f"FAISS finds {cards} GPUs, but torch"):
-            FaissGpus(_Module(cards))
+            FaissGpus(FaissModule(cards))
 
     def test_broken_faiss_installation_is_reported(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delattr(faiss_build.load_faiss(), "IndexFlatIP")
@@ -237,33 +242,37 @@ class TestRefusal:
     async def test_builds_and_updates_without_gpu_fail_before_reading_input(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(gpus, "load_faiss", lambda: _Module(cards=0))
+        monkeypatch.setattr(gpus, "load_faiss", lambda: FaissModule(cards=0))
         monkeypatch.setattr(gpus, "faiss_packages", list)
-        nowhere, directory, options = tmp_path / "nowhere.jsonl", tmp_path / "corpus", BuildOptions(device="cuda")
+        missing_source, directory, options = (
+            tmp_path / "nowhere.jsonl",
+            tmp_path / "corpus",
+            BuildOptions(device="cuda"),
+        )
         await build_corpus([write_jsonl(tmp_path / "papers.jsonl", RECORDS)], directory, EMBEDDER)
         with pytest.raises(ConfigurationError, match="CUDA finds no GPU"):
-            await build_corpus([nowhere], directory, EMBEDDER, options=options)
+            await build_corpus([missing_source], directory, EMBEDDER, options=options)
         with pytest.raises(ConfigurationError, match="CUDA finds no GPU"):
-            await build_shards([nowhere], 2, tmp_path / "shards", EMBEDDER, options=options)
+            await build_shards([missing_source], 2, tmp_path / "shards", EMBEDDER, options=options)
         with pytest.raises(ConfigurationError, match="CUDA finds no GPU"):
             await update_corpus(Delta([]), directory, EMBEDDER, options=options)
         night = NightlyUpdate(directory, tmp_path, EMBEDDER, lambda: dt.datetime.now(dt.UTC), options)
         with pytest.raises(ConfigurationError, match="CUDA finds no GPU"):
-            await night.run(_fetches_nothing)
-        (noted,) = NightlyHistory(directory).runs()
-        assert (noted.outcome, noted.stages) == ("failed", ())
+            await night.run(fail_on_fetch)
+        (nightly_run,) = NightlyHistory(directory).runs()
+        assert (nightly_run.outcome, nightly_run.stages) == ("failed", ())
         with pytest.raises(ConfigurationError, match="CUDA finds no GPU"):
             Corpus.open(directory, EMBEDDER, device="cuda")
 
 
-async def _fetches_nothing() -> tuple[RejectionCount, ...]:
+async def fail_on_fetch() -> tuple[RejectionCount, ...]:
     raise AssertionError("asked although the night was to be refused")
 
 
 async def test_corpus_built_and_searched_on_gpus_matches_cpu_results(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    standing_in = _Counted(2)
+    standing_in = CountingGpus(2)
     for module in (build, local_reader, version_builder):
         monkeypatch.setattr(module, "open_gpus", {"cpu": None, "cuda": standing_in}.get)
     records = [
@@ -275,49 +284,49 @@ async def test_corpus_built_and_searched_on_gpus_matches_cpu_results(
         options = BuildOptions(exact_up_to=10, device=device)
         await build_corpus([source], tmp_path / device, EMBEDDER, options=options)
     texts, window = ["visits of bees", "blossoms of region 4"], Window(before=dt.date(2018, 1, 1))
-    here, there = (Corpus.open(tmp_path / item, EMBEDDER, device=item) for item in DEVICES)
-    assert here.version == there.version
-    assert await here.search(texts, 5, window) == await there.search(texts, 5, window)
-    assert standing_in.asked
+    cpu_corpus, gpu_corpus = (Corpus.open(tmp_path / item, EMBEDDER, device=item) for item in DEVICES)
+    assert cpu_corpus.version == gpu_corpus.version
+    assert await cpu_corpus.search(texts, 5, window) == await gpu_corpus.search(texts, 5, window)
+    assert standing_in.searches
     (cpu,), (cuda,) = (read_manifest(VersionStore(tmp_path / item).current_path()).segments for item in DEVICES)
     assert (cpu.paper_index.gpus, cuda.paper_index.gpus) == (None, 2)
     assert cpu.files == cuda.files
 
 
 @pytest.fixture
-def laid_on_the_cpu(monkeypatch: pytest.MonkeyPatch) -> FaissGpus:
-    """GPUs of FAISS with torch's memory in place of a GPU's."""
+def cpu_memory_gpus(monkeypatch: pytest.MonkeyPatch) -> FaissGpus:
+    """FAISS GPUs that keep their vectors in CPU memory."""
     torch = pytest.importorskip("torch")
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
     monkeypatch.setattr(torch.cuda, "synchronize", lambda gpu: None)
     monkeypatch.setattr(FaissGpus, "device", lambda self, gpu: "cpu")
-    return FaissGpus(_Module(cards=1))
+    return FaissGpus(FaissModule(cards=1))
 
 
 def test_vectors_are_stored_completely_in_half_precision(
-    laid_on_the_cpu: FaissGpus, monkeypatch: pytest.MonkeyPatch
+    cpu_memory_gpus: FaissGpus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(gpus, "_ROWS_AT_ONCE", 701)
-    vectors = unit_vectors(ROWS, seed=5)
-    there = laid_on_the_cpu.put(0, vectors)
-    assert there[:4_001].numpy().tobytes() == vectors[:4_001].tobytes()
-    assert len(laid_on_the_cpu.put(0, vectors[:0])) == 0
+    vectors = make_unit_vectors(ROWS, seed=5)
+    stored = cpu_memory_gpus.put(0, vectors)
+    assert stored[:4_001].numpy().tobytes() == vectors[:4_001].tobytes()
+    assert len(cpu_memory_gpus.put(0, vectors[:0])) == 0
 
 
-def test_full_gpu_memory_is_reported_with_a_hint(laid_on_the_cpu: FaissGpus, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: object, **__: object) -> None:
+def test_full_gpu_memory_is_reported_with_a_hint(cpu_memory_gpus: FaissGpus, monkeypatch: pytest.MonkeyPatch) -> None:
+    def raise_out_of_memory(*_: object, **__: object) -> None:
         raise RuntimeError("CUDA out of memory.\nTried to allocate much.")
 
-    monkeypatch.setattr("torch.empty", full)
+    monkeypatch.setattr("torch.empty", raise_out_of_memory)
     with pytest.raises(
         ConfigurationError, match=r"GB of the corpus's vectors .* to GPU 0: CUDA out of memory\. Set"
     ) as raised:
-        laid_on_the_cpu.put(0, unit_vectors(ROWS, seed=5))
+        cpu_memory_gpus.put(0, make_unit_vectors(ROWS, seed=5))
     assert "ASSAYER_CORPUS__DEVICE=cpu" in raised.value.hint
 
 
-class _Module:
-    """Stand-in for as much of FAISS as is used before a GPU is."""
+class FaissModule:
+    """Stand-in for the part of FAISS that is used before any GPU."""
 
     def StandardGpuResources(self) -> object:
         return object()

@@ -8,7 +8,7 @@ from assayer.errors import CorpusError
 from index.hashing import FileChecksum, file_checksums, verify_files
 
 
-def _written(directory: Path) -> tuple[FileChecksum, ...]:
+def write_files(directory: Path) -> tuple[FileChecksum, ...]:
     (directory / "words").mkdir()
     for name in ("a", "words/b", "words/c", "z"):
         (directory / name).write_text(name * 1_000)
@@ -16,13 +16,13 @@ def _written(directory: Path) -> tuple[FileChecksum, ...]:
 
 
 def test_checksums_are_in_order_of_paths_and_verify_their_files(tmp_path: Path) -> None:
-    files = _written(tmp_path)
+    files = write_files(tmp_path)
     assert [file.path for file in files] == ["a", "words/b", "words/c", "z"]
     verify_files(files, tmp_path)
 
 
 def test_first_damaged_file_is_named(tmp_path: Path) -> None:
-    files = _written(tmp_path)
+    files = write_files(tmp_path)
     (tmp_path / "words" / "b").write_bytes(b"x" * files[1].bytes)
     (tmp_path / "z").unlink()
     with pytest.raises(CorpusError, match="words/b has changed since it was written"):
@@ -32,7 +32,7 @@ def test_first_damaged_file_is_named(tmp_path: Path) -> None:
 
 
 def test_known_checksums_are_not_computed_again(tmp_path: Path) -> None:
-    shared = _written(tmp_path)[1]
-    found = file_checksums(tmp_path, excluded_name="z", known_checksums={shared.path: shared})
-    assert [file.path for file in found] == ["a", "words/b", "words/c"]
-    assert found[1] is shared
+    shared = write_files(tmp_path)[1]
+    checksums = file_checksums(tmp_path, excluded_name="z", known_checksums={shared.path: shared})
+    assert [file.path for file in checksums] == ["a", "words/b", "words/c"]
+    assert checksums[1] is shared

@@ -13,16 +13,16 @@ from index.records.json_lines import MAX_LINE_BYTES, read_lines
 OBJECTS = st.lists(st.dictionaries(st.text(max_size=5), st.integers() | st.text(max_size=10), max_size=3), max_size=8)
 
 
-def _packed(content: bytes) -> bytes:
+def compress(content: bytes) -> bytes:
     return gzip.compress(content, mtime=0)
 
 
 @given(OBJECTS, st.booleans())
 def test_written_objects_are_read_in_order(objects: list[dict[str, object]], packed: bool) -> None:
     content = b"".join(json.dumps(item).encode() + b"\n" for item in objects)
-    found = list(read_lines(io.BytesIO(_packed(content) if packed else content)))
-    assert [line.data for line in found] == objects
-    assert [line.number for line in found] == list(range(1, len(objects) + 1))
+    lines = list(read_lines(io.BytesIO(compress(content) if packed else content)))
+    assert [line.data for line in lines] == objects
+    assert [line.number for line in lines] == list(range(1, len(objects) + 1))
 
 
 @given(st.binary(max_size=300))
@@ -33,12 +33,14 @@ def test_arbitrary_bytes_are_read_without_failure(content: bytes) -> None:
 
 @given(st.integers(20, 400))
 def test_truncated_gzip_keeps_earlier_lines_and_reports_the_damage(cut: int) -> None:
-    whole = _packed(b"".join(json.dumps({"n": n, "text": f"{n * 7919 % 1000:b}"}).encode() + b"\n" for n in range(200)))
-    found = list(read_lines(io.BytesIO(whole[: min(cut, len(whole) - 1)])))
-    *good, last = found
+    compressed = compress(
+        b"".join(json.dumps({"n": n, "text": f"{n * 7919 % 1000:b}"}).encode() + b"\n" for n in range(200))
+    )
+    lines = list(read_lines(io.BytesIO(compressed[: min(cut, len(compressed) - 1)])))
+    *good, last = lines
     assert last.data == "the compressed file is damaged or cut off here"
-    numbers = [line.data["n"] for line in good if isinstance(line.data, dict)]
-    assert numbers == list(range(len(numbers)))
+    values = [line.data["n"] for line in good if isinstance(line.data, dict)]
+    assert values == list(range(len(values)))
 
 
 @pytest.mark.parametrize(
@@ -53,8 +55,8 @@ def test_truncated_gzip_keeps_earlier_lines_and_reports_the_damage(cut: int) -> 
     ids=["encoding", "cut", "nested", "list", "long"],
 )
 def test_bad_line_is_reported_with_number_and_reading_continues(line: bytes, reason: str) -> None:
-    found = list(read_lines(io.BytesIO(b'{"n": 1}\n\n' + line + b'\n{"n": 4}\n')))
-    assert [(item.number, item.data) for item in found] == [(1, {"n": 1}), (3, reason), (4, {"n": 4})]
+    lines = list(read_lines(io.BytesIO(b'{"n": 1}\n\n' + line + b'\n{"n": 4}\n')))
+    assert [(item.number, item.data) for item in lines] == [(1, {"n": 1}), (3, reason), (4, {"n": 4})]
 
 
 def test_byte_order_mark_is_not_part_of_first_line() -> None:

@@ -30,7 +30,7 @@ async def directory(tmp_path: Path) -> Path:
     return tmp_path / "corpus"
 
 
-def folder(path: Path, upserts: Sequence[dict[str, Any]], deletions: str = "") -> Path:
+def write_change_folder(path: Path, upserts: Sequence[dict[str, Any]], deletions: str = "") -> Path:
     (path / "upserts").mkdir(parents=True)
     (path / "deletions.txt").write_text(deletions)
     if upserts:
@@ -40,7 +40,7 @@ def folder(path: Path, upserts: Sequence[dict[str, Any]], deletions: str = "") -
     return path
 
 
-async def night(directory: Path, change: Path) -> NightlyRun:
+async def run_nightly_update(directory: Path, change: Path) -> NightlyRun:
     async def fetch() -> tuple[RejectionCount, ...]:
         return (RejectionCount(reason="no abstract", count=7),)
 
@@ -51,84 +51,100 @@ async def night(directory: Path, change: Path) -> NightlyRun:
 
 async def test_nightly_update_publishes_changes_and_records_the_run(directory: Path, tmp_path: Path) -> None:
     before = VersionStore(directory).current_version()
-    change = folder(tmp_path / "change", [record(20), record(21), record(3, title="Lichens")], "bee-07\nnobody\n")
-    done = await night(directory, change)
+    change = write_change_folder(
+        tmp_path / "change", [record(20), record(21), record(3, title="Lichens")], "bee-07\nnobody\n"
+    )
+    completed_run = await run_nightly_update(directory, change)
     corpus = Corpus.open(directory, EMBEDDER)
-    assert (done.outcome, done.before, done.after) == ("published", before, corpus.version)
-    assert (done.papers, done.new, done.changed, done.removed, done.unknown) == (15, 2, 1, 1, 1)
-    assert (done.embedded, done.began, len(corpus)) == (3, NOW, 15)
-    assert [(item.reason, item.count) for item in done.set_aside] == [("no abstract", 7)]
+    assert (completed_run.outcome, completed_run.before, completed_run.after) == ("published", before, corpus.version)
+    assert (
+        completed_run.papers,
+        completed_run.new,
+        completed_run.changed,
+        completed_run.removed,
+        completed_run.unknown,
+    ) == (15, 2, 1, 1, 1)
+    assert (completed_run.embedded, completed_run.began, len(corpus)) == (3, NOW, 15)
+    assert [(item.reason, item.count) for item in completed_run.set_aside] == [("no abstract", 7)]
     assert not find_pending_changes(change)
-    assert done.usd == pytest.approx(done.seconds)
-    assert [stage.name for stage in done.stages][:2] == ["fetch", "read"]
-    assert NightlyHistory(directory).runs() == [done]
+    assert completed_run.usd == pytest.approx(completed_run.seconds)
+    assert [stage.name for stage in completed_run.stages][:2] == ["fetch", "read"]
+    assert NightlyHistory(directory).runs() == [completed_run]
 
 
 async def test_nightly_update_of_sharded_corpus_publishes_the_whole_corpus(tmp_path: Path) -> None:
     directory = tmp_path / "corpus"
     await build_shards([write_jsonl(tmp_path / "papers.jsonl", RECORDS)], 3, directory, EMBEDDER)
     before = ShardStore(directory).read_manifest().version
-    done = await night(directory, folder(tmp_path / "change", [record(20), record(21)], "bee-07\nnobody\n"))
-    assert (done.outcome, done.before, done.papers) == ("published", before, 15)
-    assert (done.new, done.removed, done.unknown, done.after) == (
+    completed_run = await run_nightly_update(
+        directory, write_change_folder(tmp_path / "change", [record(20), record(21)], "bee-07\nnobody\n")
+    )
+    assert (completed_run.outcome, completed_run.before, completed_run.papers) == ("published", before, 15)
+    assert (completed_run.new, completed_run.removed, completed_run.unknown, completed_run.after) == (
         2,
         1,
         1,
         ShardStore(directory).read_manifest().version,
     )
     with pytest.raises(CorpusError, match="would leave"):
-        await night(directory, folder(tmp_path / "broken", [], "".join(f"bee-{n:02}\n" for n in range(12))))
-    assert ShardStore(directory).read_manifest().version == done.after
+        await run_nightly_update(
+            directory, write_change_folder(tmp_path / "broken", [], "".join(f"bee-{n:02}\n" for n in range(12)))
+        )
+    assert ShardStore(directory).read_manifest().version == completed_run.after
 
 
 async def test_nightly_update_without_changes_keeps_version_and_records_the_run(
     directory: Path, tmp_path: Path
 ) -> None:
     version = VersionStore(directory).current_version()
-    empty = await night(directory, folder(tmp_path / "empty", []))
-    known = await night(directory, folder(tmp_path / "known", [record(3)], "nobody\n"))
-    assert [item.outcome for item in (empty, known)] == ["unchanged"] * 2
-    assert {item.after for item in (empty, known)} == {version} == {VersionStore(directory).current_version()}
-    assert (known.unchanged, known.unknown) == (1, 1)
-    assert NightlyHistory(directory).runs(last=1) == [known]
+    empty = await run_nightly_update(directory, write_change_folder(tmp_path / "empty", []))
+    unchanged_run = await run_nightly_update(
+        directory, write_change_folder(tmp_path / "known", [record(3)], "nobody\n")
+    )
+    assert [item.outcome for item in (empty, unchanged_run)] == ["unchanged"] * 2
+    assert {item.after for item in (empty, unchanged_run)} == {version} == {VersionStore(directory).current_version()}
+    assert (unchanged_run.unchanged, unchanged_run.unknown) == (1, 1)
+    assert NightlyHistory(directory).runs(last=1) == [unchanged_run]
 
 
-@pytest.mark.parametrize("trouble", ["unreadable", "mostly gone", "damaged", "in use"])
+@pytest.mark.parametrize("cause", ["unreadable", "mostly gone", "damaged", "in use"])
 async def test_failed_nightly_update_keeps_previous_version_and_reports_reason(
-    directory: Path, tmp_path: Path, trouble: str
+    directory: Path, tmp_path: Path, cause: str
 ) -> None:
     versions = VersionStore(directory)
-    version, change = versions.current_version(), folder(tmp_path / "change", [record(20)])
-    if trouble == "unreadable":
+    version, change = versions.current_version(), write_change_folder(tmp_path / "change", [record(20)])
+    if cause == "unreadable":
         (change / "upserts" / "part-00001.parquet").write_bytes(b"PAR1")
-    if trouble == "mostly gone":
+    if cause == "mostly gone":
         (change / "deletions.txt").write_text("\n".join(f"bee-{number:02}" for number in range(9)))
-    if trouble == "damaged":
+    if cause == "damaged":
         (segment,) = read_manifest(versions.current_path()).segments
         path = versions.segment_path(segment.name) / "ids.npy"
         path.write_bytes(path.read_bytes()[:-1] + b"\0")
-    others = versions.build_lock() if trouble == "in use" else nullcontext()
-    with others, pytest.raises(AssayerError) as caught:
-        await night(directory, change)
-    (noted,) = NightlyHistory(directory).runs()
-    assert (noted.outcome, noted.why) == ("failed", str(caught.value))
-    assert {noted.before, noted.after, versions.current_version()} == {version}
+    build_lock = versions.build_lock() if cause == "in use" else nullcontext()
+    with build_lock, pytest.raises(AssayerError) as caught:
+        await run_nightly_update(directory, change)
+    (nightly_run,) = NightlyHistory(directory).runs()
+    assert (nightly_run.outcome, nightly_run.why) == ("failed", str(caught.value))
+    assert {nightly_run.before, nightly_run.after, versions.current_version()} == {version}
     assert [path.name for path in (directory / "versions").iterdir()] == [version]
     assert find_pending_changes(change)
 
 
 async def test_nightly_update_succeeds_after_excessive_deletions_are_removed(directory: Path, tmp_path: Path) -> None:
     """Segments that were written for a version that was refused are used again."""
-    change = folder(tmp_path / "change", [record(20)], "\n".join(f"bee-{number:02}" for number in range(9)))
+    change = write_change_folder(
+        tmp_path / "change", [record(20)], "\n".join(f"bee-{number:02}" for number in range(9))
+    )
     with pytest.raises(CorpusError, match="would leave only 6 of 14 papers"):
-        await night(directory, change)
+        await run_nightly_update(directory, change)
     (change / "deletions.txt").write_text("")
-    assert (await night(directory, change)).papers == 15
+    assert (await run_nightly_update(directory, change)).papers == 15
 
 
 async def test_nightly_update_without_corpus_records_nothing(tmp_path: Path) -> None:
     with pytest.raises(CorpusError, match="There is no corpus"):
-        await night(tmp_path / "nowhere", folder(tmp_path / "change", [record(20)]))
+        await run_nightly_update(tmp_path / "nowhere", write_change_folder(tmp_path / "change", [record(20)]))
     assert not (tmp_path / "nowhere").exists()
 
 
@@ -167,14 +183,14 @@ def test_history_skips_truncated_line(tmp_path: Path) -> None:
 
 
 def test_history_distinguishes_running_from_interrupted_updates(tmp_path: Path) -> None:
-    history, later = NightlyHistory(tmp_path), NOW + dt.timedelta(days=1)
-    killed, ended, running = (
+    history, next_day = NightlyHistory(tmp_path), NOW + dt.timedelta(days=1)
+    killed, finished, running = (
         NightlyRun(began=began, outcome="unchanged", before="a", after="a", papers=1)
-        for began in (NOW, later, later + dt.timedelta(days=1))
+        for began in (NOW, next_day, next_day + dt.timedelta(days=1))
     )
     history.append(killed.model_copy(update={"outcome": "running"}))
-    with history.record_run(ended):
-        history.append(ended)
+    with history.record_run(finished):
+        history.append(finished)
     assert [night.outcome for night in history.runs()] == ["cut off", "unchanged"]
     with history.record_run(running):
         assert [night.outcome for night in history.runs()] == ["cut off", "unchanged", "running"]
@@ -185,28 +201,28 @@ def test_history_distinguishes_running_from_interrupted_updates(tmp_path: Path) 
 
 
 async def test_nightly_update_is_refused_while_ingest_runs(directory: Path, tmp_path: Path) -> None:
-    change = folder(tmp_path / "change", [record(20)])
+    change = write_change_folder(tmp_path / "change", [record(20)])
     with folder_lock(change), pytest.raises(InputError, match="Another run is using"):
-        await night(directory, change)
+        await run_nightly_update(directory, change)
     assert find_pending_changes(change)
 
 
 async def test_nightly_update_keeps_deletions_not_yet_listed_by_ingest(directory: Path, tmp_path: Path) -> None:
-    change = folder(tmp_path / "change", [record(20)])
+    change = write_change_folder(tmp_path / "change", [record(20)])
     (change / "deletions.txt").unlink()
     (change / "deletions").mkdir()
     (change / "deletions" / "part-00000.txt").write_text("bee-03\n")
-    assert (await night(directory, change)).new == 1
+    assert (await run_nightly_update(directory, change)).new == 1
     assert (change / "deletions" / "part-00000.txt").exists()
     assert not (change / "upserts").exists()
 
 
 async def test_missing_change_folder_or_non_utf8_deletions_are_rejected(directory: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="There is no folder"):
-        await night(directory, tmp_path / "nowhere")
-    (change := folder(tmp_path / "change", []) / "deletions.txt").write_bytes(b"\xff\xfe\x00")
+        await run_nightly_update(directory, tmp_path / "nowhere")
+    (change := write_change_folder(tmp_path / "change", []) / "deletions.txt").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(InputError, match=r"deletions\.txt cannot be read: it is not UTF-8"):
-        await night(directory, change.parent)
+        await run_nightly_update(directory, change.parent)
 
 
 def test_stopwatch_sums_stages_with_the_same_name() -> None:

@@ -11,7 +11,7 @@ from index.records.paper_record import PaperRecord, describe_first_problem, pars
 from tests.corpus_papers import record
 
 
-def refused(**fields: object) -> str:
+def describe_refusal(**fields: object) -> str:
     with pytest.raises(ValidationError) as caught:
         PaperRecord.model_validate(record(1, **fields))
     return describe_first_problem(caught.value)
@@ -49,23 +49,23 @@ def test_record_with_nulls_unknown_fields_and_numeric_id_is_accepted() -> None:
 
 
 @pytest.mark.parametrize(
-    "written",
+    "identifiers",
     [
         {"doi": "https://doi.org/10.1000/X1", "arxiv": "arXiv:2305.00001v2", "openalex": "W1", "pubmed": 17},
         {"identifiers": {"doi": "10.1000/x1", "arxiv": "2305.00001", "pubmed": "17"}, "openalex": "https://a.org/W1"},
     ],
 )
-def test_record_identifiers_are_normalised(written: dict[str, object]) -> None:
-    paper = PaperRecord.model_validate(record(1, **written))
+def test_record_identifiers_are_normalised(identifiers: dict[str, object]) -> None:
+    paper = PaperRecord.model_validate(record(1, **identifiers))
     assert paper.identifiers == Identifiers(doi="10.1000/x1", arxiv="2305.00001", openalex="W1", pubmed="17")
 
 
-@pytest.mark.parametrize("written", [{"doi": "none"}, {"arxiv": None}, {"s2": ["x"]}, {"identifiers": "10.1000/1"}])
-def test_record_with_invalid_identifier_is_accepted_without_it(written: dict[str, object]) -> None:
-    assert PaperRecord.model_validate(record(1, **written)).identifiers == Identifiers()
+@pytest.mark.parametrize("identifiers", [{"doi": "none"}, {"arxiv": None}, {"s2": ["x"]}, {"identifiers": "10.1000/1"}])
+def test_record_with_invalid_identifier_is_accepted_without_it(identifiers: dict[str, object]) -> None:
+    assert PaperRecord.model_validate(record(1, **identifiers)).identifiers == Identifiers()
 
 
-def test_record_sections_without_text_are_left_out() -> None:
+def test_record_sections_without_text_are_skipped() -> None:
     sections = [{"title": "A", "text": " "}, {"title": "B", "text": "Words.", "level": 2}]
     assert [section.title for section in PaperRecord.model_validate(record(1, sections=sections)).sections] == ["B"]
 
@@ -76,7 +76,7 @@ def test_invisible_characters_are_removed_from_record_text() -> None:
 
 
 @pytest.mark.parametrize(
-    ("fields", "said"),
+    ("fields", "message"),
     [
         ({"title": "  "}, "title is missing"),
         ({"title": None}, "title is missing"),
@@ -95,5 +95,5 @@ def test_invisible_characters_are_removed_from_record_text() -> None:
         ({"citation_count": 10**12}, "citation_count"),
     ],
 )
-def test_unusable_record_names_the_faulty_field(fields: dict[str, object], said: str) -> None:
-    assert said in refused(**fields)
+def test_unusable_record_names_the_faulty_field(fields: dict[str, object], message: str) -> None:
+    assert message in describe_refusal(**fields)

@@ -22,14 +22,14 @@ ANYTHING = st.recursive(
 FIELDS = st.sampled_from(["id", *PaperRecord.model_fields])
 
 
-def stored(directory: Path, records: list[dict[str, Any]]) -> PaperStore:
+def store_papers(directory: Path, records: list[dict[str, Any]]) -> PaperStore:
     valid = [PaperRecord.model_validate(item) for item in records]
     write_papers([record_batch(valid[start : start + BATCH]) for start in range(0, len(valid), BATCH)], directory)
     return PaperStore(directory)
 
 
 def test_store_returns_stored_papers(tmp_path: Path) -> None:
-    store = stored(tmp_path, list(RECORDS))
+    store = store_papers(tmp_path, list(RECORDS))
     assert store.rows([PaperId("bee-12"), PaperId("nobody")]) == {"bee-12": 12}
     row = 12
     paper = store.paper(row)
@@ -42,7 +42,7 @@ def test_store_returns_stored_papers(tmp_path: Path) -> None:
 
 
 def test_store_keeps_identifiers(tmp_path: Path) -> None:
-    store = stored(tmp_path, [record(1, doi="10.1000/1", arxiv="2305.00001"), record(2)])
+    store = store_papers(tmp_path, [record(1, doi="10.1000/1", arxiv="2305.00001"), record(2)])
     assert [store.paper(row).identifiers for row in (0, 1)] == [
         Identifiers(doi="10.1000/1", arxiv="2305.00001"),
         Identifiers(),
@@ -50,7 +50,7 @@ def test_store_keeps_identifiers(tmp_path: Path) -> None:
 
 
 def test_store_of_many_batches_finds_every_row(tmp_path: Path) -> None:
-    store = stored(tmp_path, [record(n, id=f"p{n}") for n in range(2500)])
+    store = store_papers(tmp_path, [record(n, id=f"p{n}") for n in range(2500)])
     assert len(store) == 2500
     assert all(store.paper(row).id == f"p{row}" for row in (0, 1023, 1024, 2047, 2048, 2499))
 
@@ -58,9 +58,9 @@ def test_store_of_many_batches_finds_every_row(tmp_path: Path) -> None:
 def test_store_counts_the_rows_up_to_a_day(tmp_path: Path) -> None:
     days = ["1969-12-30", "2020-01-01", "2020-01-01", "2021-05-31"]
     dated = [record(n, id=f"p{n}", publication_date=day) for n, day in enumerate(days)]
-    store = stored(tmp_path, [*dated, record(9, publication_date=None, year=None)])
-    asked = (None, dt.date(2021, 5, 31), dt.date(2021, 5, 30), dt.date(2020, 1, 1), dt.date(1969, 12, 29))
-    assert [store.count_until(day) for day in asked] == [5, 4, 3, 3, 0]
+    store = store_papers(tmp_path, [*dated, record(9, publication_date=None, year=None)])
+    limits = (None, dt.date(2021, 5, 31), dt.date(2021, 5, 30), dt.date(2020, 1, 1), dt.date(1969, 12, 29))
+    assert [store.count_until(day) for day in limits] == [5, 4, 3, 3, 0]
 
 
 @given(st.lists(st.dictionaries(FIELDS, ANYTHING, max_size=4), min_size=1, max_size=5))
@@ -71,10 +71,10 @@ def test_any_json_record_is_stored_or_rejected(changes: list[dict[str, Any]]) ->
         source = write_jsonl(directory / "papers.jsonl", lines)
         try:
             harvest = RecordReader([source])
-            found = [item.record for item in harvest]
+            stored_records = [item.record for item in harvest]
         except InputError:
             return
-        write_papers([record_batch(found)], directory)
+        write_papers([record_batch(stored_records)], directory)
         store = PaperStore(directory)
         assert len(store) + len(harvest.rejections) == len(changes)
-        assert [store.paper(row).id for row in range(len(store))] == [item.id for item in found]
+        assert [store.paper(row).id for row in range(len(store))] == [item.id for item in stored_records]

@@ -28,10 +28,10 @@ FULL = PaperRecord.model_validate(
         "sections": [{"title": "Introduction", "text": "In the beginning."}],
     }
 )
-BARE = PaperRecord.model_validate({"id": "S2:2", "title": "Two", "abstract": "It is about two."})
+RECORD_WITHOUT_VECTOR = PaperRecord.model_validate({"id": "S2:2", "title": "Two", "abstract": "It is about two."})
 
 
-def _written(path: Path, *records: RecordWithVector) -> Path:
+def write_records(path: Path, *records: RecordWithVector) -> Path:
     with RecordWriter(path) as writer:
         for record, vector in records:
             writer.write(record, vector)
@@ -39,10 +39,10 @@ def _written(path: Path, *records: RecordWithVector) -> Path:
 
 
 def test_written_records_are_read_back(tmp_path: Path) -> None:
-    path = _written(tmp_path / "a.parquet", RecordWithVector(FULL), RecordWithVector(BARE))
+    path = write_records(tmp_path / "a.parquet", RecordWithVector(FULL), RecordWithVector(RECORD_WITHOUT_VECTOR))
     assert list(read_records(path)) == [
         (1, RecordWithVector(FULL.model_copy(update={"year": None}))),
-        (2, RecordWithVector(BARE)),
+        (2, RecordWithVector(RECORD_WITHOUT_VECTOR)),
     ]
 
 
@@ -52,22 +52,24 @@ def test_vectors_keep_values_and_model_when_read_back(tmp_path: Path) -> None:
         None,
         RecordVector(np.empty(0, np.float32), ""),
     ]
-    path = _written(tmp_path / "a.parquet", *(RecordWithVector(BARE, vector) for vector in vectors))
-    found = [row.vector for _, row in read_records(path) if isinstance(row, RecordWithVector)]
-    assert found[0] is not None
-    assert found[0].model == "small"
-    np.testing.assert_array_equal(found[0].values, np.array([1, np.nan], np.float32))
-    assert found[1] is None
-    assert found[2] is not None
-    assert found[2].values.size == 0
+    path = write_records(
+        tmp_path / "a.parquet", *(RecordWithVector(RECORD_WITHOUT_VECTOR, vector) for vector in vectors)
+    )
+    read_vectors = [row.vector for _, row in read_records(path) if isinstance(row, RecordWithVector)]
+    assert read_vectors[0] is not None
+    assert read_vectors[0].model == "small"
+    np.testing.assert_array_equal(read_vectors[0].values, np.array([1, np.nan], np.float32))
+    assert read_vectors[1] is None
+    assert read_vectors[2] is not None
+    assert read_vectors[2].values.size == 0
 
 
 def test_invalid_row_is_reported_by_number_and_other_rows_are_read(tmp_path: Path) -> None:
     path = tmp_path / "foreign.parquet"
     pq.write_table(pa.table({"id": [7, 8, 9], "title": ["a", None, "c"], "abstract": ["x", "y", "z"]}), path)
-    rows = dict(read_records(path))
-    assert rows[2] == "title is missing"
-    assert [row.record.id for row in rows.values() if isinstance(row, RecordWithVector)] == ["7", "9"]
+    rows_by_number = dict(read_records(path))
+    assert rows_by_number[2] == "title is missing"
+    assert [row.record.id for row in rows_by_number.values() if isinstance(row, RecordWithVector)] == ["7", "9"]
 
 
 def test_damaged_row_group_does_not_affect_other_groups(tmp_path: Path) -> None:
@@ -76,12 +78,12 @@ def test_damaged_row_group_does_not_affect_other_groups(tmp_path: Path) -> None:
     table = pa.table({"id": ids, "title": ids, "abstract": ids})
     pq.write_table(table, path, row_group_size=100, compression="zstd")
     start = pq.ParquetFile(path).metadata.row_group(1).column(0).dictionary_page_offset
-    whole = bytearray(path.read_bytes())
-    whole[start : start + 200] = b"\xff" * 200
-    path.write_bytes(whole)
-    rows = dict(read_records(path))
-    assert rows[101] == "the file is damaged here"
-    assert sum(isinstance(row, RecordWithVector) for row in rows.values()) == 200
+    file_bytes = bytearray(path.read_bytes())
+    file_bytes[start : start + 200] = b"\xff" * 200
+    path.write_bytes(file_bytes)
+    rows_by_number = dict(read_records(path))
+    assert rows_by_number[101] == "the file is damaged here"
+    assert sum(isinstance(row, RecordWithVector) for row in rows_by_number.values()) == 200
 
 
 @pytest.mark.parametrize("content", [b"", b"PAR1 and no more", b'{"id": 1}'])

@@ -25,9 +25,9 @@ def test_typical_abstract_is_a_single_span() -> None:
 
 def test_spans_end_at_sentence_boundaries() -> None:
     text = SENTENCE * 200
-    found = split_passages(text)
-    assert len(found) == 6
-    assert all(text[span.start : span.end].strip().endswith(".") for span in found)
+    spans = split_passages(text)
+    assert len(spans) == 6
+    assert all(text[span.start : span.end].strip().endswith(".") for span in spans)
 
 
 def test_endless_sentence_is_split_between_words() -> None:

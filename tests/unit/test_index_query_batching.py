@@ -14,25 +14,25 @@ VECTORS = NDArray[np.float64]
 
 
 class Subject:
-    """Notes what it is asked, and answers nothing before it may."""
+    """Index that records its calls and blocks until `may_continue` is set."""
 
     def __init__(self) -> None:
-        self.begun, self.may = threading.Event(), threading.Event()
+        self.is_started, self.may_continue = threading.Event(), threading.Event()
         self.passes: list[list[str]] = []
 
     def hold(self) -> None:
-        self.begun.set()
-        self.may.wait()
+        self.is_started.set()
+        self.may_continue.wait()
 
     @batchable(2)
-    def search(self, queries: Sequence[str], vectors: VECTORS, limit: int, *, loud: bool = False) -> list[str]:
+    def search(self, queries: Sequence[str], vectors: VECTORS, limit: int, *, is_loud: bool = False) -> list[str]:
         self.passes.append(list(queries))
         if "poison" in queries:
             raise ValueError("poison")
         texts = [f"{query}{vector.sum():.0f}:{limit}" for query, vector in zip(queries, vectors, strict=True)]
-        return [text.upper() for text in texts] if loud else texts
+        return [text.upper() for text in texts] if is_loud else texts
 
-    def single(self, name: str) -> str:
+    def search_single(self, name: str) -> str:
         self.passes.append([name])
         return name
 
@@ -44,74 +44,80 @@ def subject() -> Subject:
 
 @pytest.fixture
 def combined(subject: Subject) -> Iterator[QueryBatcher]:
-    """Batcher whose thread is blocked until `subject.may` is set, so that queries queue up."""
-    made = QueryBatcher(subject, "test")
-    made.submit(Subject.hold, (), {})
-    subject.begun.wait()
-    yield made
-    subject.may.set()
-    made.close()
+    """Batcher whose thread is blocked until `subject.may_continue` is set, so that queries queue up."""
+    batcher = QueryBatcher(subject, "test")
+    batcher.submit(Subject.hold, (), {})
+    subject.is_started.wait()
+    yield batcher
+    subject.may_continue.set()
+    batcher.close()
 
 
-def vectors(*values: float) -> VECTORS:
+def make_vectors(*values: float) -> VECTORS:
     return np.array([[value] for value in values])
 
 
 def test_similar_searches_share_a_pass_and_get_separate_results(combined: QueryBatcher, subject: Subject) -> None:
-    first = combined.submit(Subject.search, (["a", "b"], vectors(1, 2), 5), {})
-    other = combined.submit(Subject.search, (["c"], vectors(3), 9), {})
-    third = combined.submit(Subject.search, (["d"], vectors(4), 5), {})
-    aloud = combined.submit(Subject.search, (["e"], vectors(5), 5), {"loud": True})
-    subject.may.set()
-    assert [item.result() for item in (first, other, third, aloud)] == [["a1:5", "b2:5"], ["c3:9"], ["d4:5"], ["E5:5"]]
+    first = combined.submit(Subject.search, (["a", "b"], make_vectors(1, 2), 5), {})
+    other_limit = combined.submit(Subject.search, (["c"], make_vectors(3), 9), {})
+    third = combined.submit(Subject.search, (["d"], make_vectors(4), 5), {})
+    loud_search = combined.submit(Subject.search, (["e"], make_vectors(5), 5), {"loud": True})
+    subject.may_continue.set()
+    assert [item.result() for item in (first, other_limit, third, loud_search)] == [
+        ["a1:5", "b2:5"],
+        ["c3:9"],
+        ["d4:5"],
+        ["E5:5"],
+    ]
     assert subject.passes == [["a", "b", "d"], ["c"], ["e"]]
 
 
 def test_unmarked_calls_run_individually_in_order(combined: QueryBatcher, subject: Subject) -> None:
-    asked = [
-        combined.submit(Subject.single, ("x",), {}),
-        combined.submit(Subject.search, (["a"], vectors(1), 5), {}),
-        combined.submit(Subject.single, ("x",), {}),
+    submitted = [
+        combined.submit(Subject.search_single, ("x",), {}),
+        combined.submit(Subject.search, (["a"], make_vectors(1), 5), {}),
+        combined.submit(Subject.search_single, ("x",), {}),
     ]
-    subject.may.set()
-    assert [item.result() for item in asked] == ["x", ["a1:5"], "x"]
+    subject.may_continue.set()
+    assert [item.result() for item in submitted] == ["x", ["a1:5"], "x"]
     assert subject.passes == [["x"], ["a"], ["x"]]
 
 
 @pytest.mark.parametrize(
-    ("texts", "given", "reason"), [(["poison"], vectors(2), "poison"), (["b", "c"], np.ones((1, 3)), "zip")]
+    ("texts", "query_vectors", "reason"),
+    [(["poison"], make_vectors(2), "poison"), (["b", "c"], np.ones((1, 3)), "zip")],
 )
 def test_query_that_fails_or_has_mismatched_vectors_does_not_affect_others_in_batch(
-    combined: QueryBatcher, subject: Subject, texts: list[str], given: VECTORS, reason: str
+    combined: QueryBatcher, subject: Subject, texts: list[str], query_vectors: VECTORS, reason: str
 ) -> None:
-    good = combined.submit(Subject.search, (["a"], vectors(1), 5), {})
-    bad = combined.submit(Subject.search, (texts, given, 5), {})
-    subject.may.set()
-    assert good.result() == ["a1:5"]
+    valid_search = combined.submit(Subject.search, (["a"], make_vectors(1), 5), {})
+    invalid_search = combined.submit(Subject.search, (texts, query_vectors, 5), {})
+    subject.may_continue.set()
+    assert valid_search.result() == ["a1:5"]
     with pytest.raises(ValueError, match=reason):
-        bad.result()
+        invalid_search.result()
 
 
 def test_pass_never_exceeds_its_query_limit(combined: QueryBatcher, subject: Subject) -> None:
-    asked = [combined.submit(Subject.search, ([f"q{number}"] * 30, np.ones((30, 1)), 1), {}) for number in range(4)]
-    subject.may.set()
-    wait(asked)
+    submitted = [combined.submit(Subject.search, ([f"q{number}"] * 30, np.ones((30, 1)), 1), {}) for number in range(4)]
+    subject.may_continue.set()
+    wait(submitted)
     assert [len(item) for item in subject.passes] == [60, 60]
 
 
 def test_cancelled_query_is_not_run(combined: QueryBatcher, subject: Subject) -> None:
-    gone = combined.submit(Subject.search, (["gone"], vectors(1), 5), {})
-    kept = combined.submit(Subject.search, (["kept"], vectors(2), 5), {})
-    assert gone.cancel()
-    subject.may.set()
-    assert kept.result() == ["kept2:5"]
+    cancelled = combined.submit(Subject.search, (["gone"], make_vectors(1), 5), {})
+    waiting = combined.submit(Subject.search, (["kept"], make_vectors(2), 5), {})
+    assert cancelled.cancel()
+    subject.may_continue.set()
+    assert waiting.result() == ["kept2:5"]
     assert subject.passes == [["kept"]]
 
 
 def test_closing_cancels_waiting_queries(combined: QueryBatcher, subject: Subject) -> None:
-    waiting = combined.submit(Subject.search, (["a"], vectors(1), 5), {})
+    waiting = combined.submit(Subject.search, (["a"], make_vectors(1), 5), {})
     combined.close()
-    subject.may.set()
+    subject.may_continue.set()
     assert waiting.cancelled()
     assert subject.passes == []
 

@@ -19,7 +19,7 @@ from index import BuildOptions, Corpus, Delta, Filters, VersionStore, build_corp
 from index.building.acceptance import Acceptance
 from index.shards.shard_store import ShardStore, is_sharded, shard_of
 from tests.corpus_papers import RECORDS, record, write_jsonl
-from tests.unit.index_building import records
+from tests.unit.index_building import make_records
 from workers.embedding.hashing_embedder import HashingEmbedder
 
 EMBEDDER = HashingEmbedder()
@@ -28,8 +28,8 @@ WORDS = ("bees", "moths", "clover", "meadow", "nectar", "hedge")
 IDS = [PaperId(str(item["id"])) for item in RECORDS]
 
 
-async def both(folder: Path, papers: Sequence[dict[str, Any]], shards: int) -> tuple[Corpus, Corpus]:
-    """The same papers in one piece, and in shards."""
+async def build_whole_and_sharded(folder: Path, papers: Sequence[dict[str, Any]], shards: int) -> tuple[Corpus, Corpus]:
+    """Build the same papers as a single corpus and in shards."""
     source = write_jsonl(folder / "papers.jsonl", papers)
     await build_corpus([source], folder / "whole", EMBEDDER)
     await build_shards([source], shards, folder / "sharded", EMBEDDER)
@@ -43,13 +43,13 @@ async def sharded(tmp_path: Path) -> Path:
     return directory
 
 
-def like(hits: Sequence[Hit]) -> list[tuple[float, str]]:
-    """Equal cosines in the order of ids: which of them comes first depends on where they lie."""
+def list_similarities(hits: Sequence[Hit]) -> list[tuple[float, str]]:
+    """Return similarities and ids, ordered by id where similarities are equal."""
     return sorted((-hit.similarity, hit.paper.id) for hit in hits)
 
 
-def paper_records() -> st.SearchStrategy[list[dict[str, Any]]]:
-    one = st.builds(
+def draw_paper_records() -> st.SearchStrategy[list[dict[str, Any]]]:
+    paper_record = st.builds(
         lambda words, day, cited: {
             "title": " ".join(words[:3]),
             "abstract": " ".join(words) + " are counted.",
@@ -60,14 +60,14 @@ def paper_records() -> st.SearchStrategy[list[dict[str, Any]]]:
         day=st.none() | st.dates(dt.date(2010, 1, 1), dt.date(2012, 12, 31)),
         cited=st.none() | st.lists(st.integers(0, 30), max_size=5, unique=True),
     )
-    return st.lists(one, min_size=1, max_size=30).map(
+    return st.lists(paper_record, min_size=1, max_size=30).map(
         lambda papers: [paper | {"id": f"p{number}"} for number, paper in enumerate(papers)]
     )
 
 
 @settings(max_examples=8, deadline=None, phases=[Phase.explicit, Phase.generate])
 @given(
-    papers=paper_records(),
+    papers=draw_paper_records(),
     shards=st.integers(1, 4),
     window=st.builds(Window.until, st.none() | st.dates(dt.date(2010, 1, 1), dt.date(2013, 1, 1))),
 )
@@ -75,28 +75,43 @@ async def test_sharded_results_match_the_unsharded_corpus(
     papers: list[dict[str, Any]], shards: int, window: Window
 ) -> None:
     with TemporaryDirectory() as folder:
-        whole, parts = await both(Path(folder), papers, shards)
+        whole_corpus, sharded_corpus = await build_whole_and_sharded(Path(folder), papers, shards)
         ids = [PaperId(paper["id"]) for paper in papers] + [PaperId("unknown")]
         filters = Filters(window=window)
-        asked = await EMBEDDER.embed(["bees in a meadow", "hedge"], "query")
+        query_vectors = await EMBEDDER.embed(["bees in a meadow", "hedge"], "query")
         for limit in (3, 100):
-            exact = await whole.nearest(asked, limit, filters)
-            merged = await parts.nearest(asked, limit, filters)
-            for item, other in zip(exact, merged, strict=True):
-                assert item.similarities.tolist() == other.similarities.tolist()
-        every = {item: like(hits) for item, hits in (await whole.neighbours(ids, 100, window)).items()}
-        assert {item: like(hits) for item, hits in (await parts.neighbours(ids, 100, window)).items()} == every
-        assert await parts.papers(ids, window) == await whole.papers(ids, window)
-        assert await parts.references(ids, 100, window) == await whole.references(ids, 100, window)
-        citing = {item: {paper.id for paper in some} for item, some in (await whole.citing(ids, 100, window)).items()}
-        assert {item: {p.id for p in some} for item, some in (await parts.citing(ids, 100, window)).items()} == citing
-        assert await parts.similarity("bees", ids) == await whole.similarity("bees", ids)
-        assert await parts.full_texts(ids) == await whole.full_texts(ids)
-        assert [parts.newest(day) for day in (OPEN, window)] == [whole.newest(day) for day in (OPEN, window)]
-        (found,), (wanted,) = await parts.search(["bees"], 100, window), await whole.search(["bees"], 100, window)
-        assert like(found) == like(wanted)
-        whole.close()
-        parts.close()
+            exact = await whole_corpus.nearest(query_vectors, limit, filters)
+            merged = await sharded_corpus.nearest(query_vectors, limit, filters)
+            for item, merged_hit in zip(exact, merged, strict=True):
+                assert item.similarities.tolist() == merged_hit.similarities.tolist()
+        every = {
+            item: list_similarities(hits) for item, hits in (await whole_corpus.neighbours(ids, 100, window)).items()
+        }
+        assert {
+            item: list_similarities(hits) for item, hits in (await sharded_corpus.neighbours(ids, 100, window)).items()
+        } == every
+        assert await sharded_corpus.papers(ids, window) == await whole_corpus.papers(ids, window)
+        assert await sharded_corpus.references(ids, 100, window) == await whole_corpus.references(ids, 100, window)
+        citing = {
+            item: {paper.id for paper in papers_citing}
+            for item, papers_citing in (await whole_corpus.citing(ids, 100, window)).items()
+        }
+        assert {
+            item: {p.id for p in papers_citing}
+            for item, papers_citing in (await sharded_corpus.citing(ids, 100, window)).items()
+        } == citing
+        assert await sharded_corpus.similarity("bees", ids) == await whole_corpus.similarity("bees", ids)
+        assert await sharded_corpus.full_texts(ids) == await whole_corpus.full_texts(ids)
+        assert [sharded_corpus.newest(day) for day in (OPEN, window)] == [
+            whole_corpus.newest(day) for day in (OPEN, window)
+        ]
+        (sharded_hits,), (whole_hits,) = (
+            await sharded_corpus.search(["bees"], 100, window),
+            await whole_corpus.search(["bees"], 100, window),
+        )
+        assert list_similarities(sharded_hits) == list_similarities(whole_hits)
+        whole_corpus.close()
+        sharded_corpus.close()
 
 
 async def test_papers_are_assigned_to_shards_by_hash(sharded: Path) -> None:
@@ -106,69 +121,73 @@ async def test_papers_are_assigned_to_shards_by_hash(sharded: Path) -> None:
     for number in range(SHARDS):
         with closing(Corpus.open(ShardStore(sharded).shard_path(number), EMBEDDER)) as shard:
             assert set(await shard.papers(IDS, OPEN)) == {
-                item for item, own in zip(IDS, owners, strict=True) if own == number
+                item for item, owner in zip(IDS, owners, strict=True) if owner == number
             }
 
 
 async def test_sharded_update_adds_changes_and_removes_papers(sharded: Path) -> None:
     before = ShardStore(sharded).read_manifest()
-    delta = Delta([*records(20, 21, 4), *records(3, title="About lichens")], [PaperId("bee-07"), PaperId("nobody")])
-    done = await update_shards(delta, sharded, EMBEDDER)
-    assert (done.changes.new, done.changes.changed, done.changes.unchanged) == (2, 1, 1)
-    assert (done.changes.before, done.changes.removed, done.changes.unknown) == (before.version, 1, 1)
+    delta = Delta(
+        [*make_records(20, 21, 4), *make_records(3, title="About lichens")], [PaperId("bee-07"), PaperId("nobody")]
+    )
+    update = await update_shards(delta, sharded, EMBEDDER)
+    assert (update.changes.new, update.changes.changed, update.changes.unchanged) == (2, 1, 1)
+    assert (update.changes.before, update.changes.removed, update.changes.unknown) == (before.version, 1, 1)
     with closing(Corpus.open(sharded, EMBEDDER)) as corpus:
-        assert corpus.version == done.manifest.version != before.version
-        found = await corpus.papers([PaperId("bee-20"), PaperId("bee-03"), PaperId("bee-07")], OPEN)
-        assert {item: paper.title for item, paper in found.items()}.keys() == {"bee-20", "bee-03"}
-        assert found[PaperId("bee-03")].title == "About lichens"
+        assert corpus.version == update.manifest.version != before.version
+        papers = await corpus.papers([PaperId("bee-20"), PaperId("bee-03"), PaperId("bee-07")], OPEN)
+        assert {item: paper.title for item, paper in papers.items()}.keys() == {"bee-20", "bee-03"}
+        assert papers[PaperId("bee-03")].title == "About lichens"
 
 
 async def test_update_without_changes_publishes_nothing(sharded: Path) -> None:
     before = ShardStore(sharded).read_manifest()
-    done = await update_shards(Delta(records(3), [PaperId("nobody")]), sharded, EMBEDDER)
-    assert not done.published
+    update = await update_shards(Delta(make_records(3), [PaperId("nobody")]), sharded, EMBEDDER)
+    assert not update.published
     assert ShardStore(sharded).read_manifest() == before
 
 
 async def test_interrupted_sharded_update_keeps_old_version_and_can_be_rerun(sharded: Path) -> None:
     before = ShardStore(sharded).read_manifest()
-    numbers = range(40, 60)
-    owners = shard_of([f"bee-{number}" for number in numbers], SHARDS).tolist()
+    paper_numbers = range(40, 60)
+    owners = shard_of([f"bee-{number}" for number in paper_numbers], SHARDS).tolist()
     assert set(owners) == set(range(SHARDS))
 
     first = VersionStore(ShardStore(sharded).shard_path(0))
 
-    class Failing(HashingEmbedder):
+    class FailingEmbedder(HashingEmbedder):
         async def embed(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> Vectors:
             if first.current_version() != before.shards[0].version:
                 raise CorpusError("The machine is gone.")
             return await super().embed(texts, kind)
 
     with pytest.raises(CorpusError, match="gone"):
-        await update_shards(Delta(records(*numbers)), sharded, Failing())
+        await update_shards(Delta(make_records(*paper_numbers)), sharded, FailingEmbedder())
     assert first.current_version() != before.shards[0].version
     with closing(Corpus.open(sharded, EMBEDDER)) as corpus:
         assert (corpus.version, len(corpus)) == (before.version, len(RECORDS))
-        assert not await corpus.papers([PaperId(f"bee-{number}") for number in numbers], OPEN)
-    other = records(70, title="Another night")
-    done = await update_shards(Delta(other), sharded, EMBEDDER)
+        assert not await corpus.papers([PaperId(f"bee-{number}") for number in paper_numbers], OPEN)
+    other_records = make_records(70, title="Another night")
+    update = await update_shards(Delta(other_records), sharded, EMBEDDER)
     with closing(Corpus.open(sharded, EMBEDDER)) as corpus:
-        assert len(corpus) == done.manifest.papers == len(RECORDS) + 1
-    await update_shards(Delta(records(*numbers)), sharded, EMBEDDER)
+        assert len(corpus) == update.manifest.papers == len(RECORDS) + 1
+    await update_shards(Delta(make_records(*paper_numbers)), sharded, EMBEDDER)
     with closing(Corpus.open(sharded, EMBEDDER)) as corpus:
-        assert len(await corpus.papers([PaperId(f"bee-{number}") for number in numbers], OPEN)) == len(numbers)
+        assert len(await corpus.papers([PaperId(f"bee-{number}") for number in paper_numbers], OPEN)) == len(
+            paper_numbers
+        )
 
 
 async def test_version_in_use_is_kept_until_its_reader_closes(sharded: Path) -> None:
     keep = BuildOptions(keep=1)
     reader = Corpus.open(sharded, EMBEDDER)
     for number in range(3):
-        await update_shards(Delta(records(3, title=f"Title {number}")), sharded, EMBEDDER, options=keep)
-    assert (await reader.papers([PaperId("bee-03")], OPEN))[PaperId("bee-03")].title == records(3)[0].title
-    with closing(Corpus.open(sharded, EMBEDDER, reader.version)) as again:
-        assert (await again.search(["bees"], 20, OPEN)) == (await reader.search(["bees"], 20, OPEN))
+        await update_shards(Delta(make_records(3, title=f"Title {number}")), sharded, EMBEDDER, options=keep)
+    assert (await reader.papers([PaperId("bee-03")], OPEN))[PaperId("bee-03")].title == make_records(3)[0].title
+    with closing(Corpus.open(sharded, EMBEDDER, reader.version)) as reopened:
+        assert (await reopened.search(["bees"], 20, OPEN)) == (await reader.search(["bees"], 20, OPEN))
     reader.close()
-    await update_shards(Delta(records(3, title="The last")), sharded, EMBEDDER, options=keep)
+    await update_shards(Delta(make_records(3, title="The last")), sharded, EMBEDDER, options=keep)
     with pytest.raises(CorpusError):
         Corpus.open(sharded, EMBEDDER, reader.version)
     assert len(os.listdir(sharded / "versions")) == 1
@@ -178,11 +197,11 @@ async def test_version_in_use_is_kept_until_its_reader_closes(sharded: Path) -> 
 
 
 async def test_rebuilding_shards_from_same_sources_is_skipped_until_updated(sharded: Path) -> None:
-    again = await build_shards([sharded.parent / "papers.jsonl"], SHARDS, sharded, EMBEDDER)
-    assert again.already_built
-    await update_shards(Delta(records(20)), sharded, EMBEDDER)
+    rebuilt = await build_shards([sharded.parent / "papers.jsonl"], SHARDS, sharded, EMBEDDER)
+    assert rebuilt.already_built
+    await update_shards(Delta(make_records(20)), sharded, EMBEDDER)
     anew = await build_shards([sharded.parent / "papers.jsonl"], SHARDS, sharded, EMBEDDER)
-    assert (anew.already_built, anew.manifest.version) == (False, again.manifest.version)
+    assert (anew.already_built, anew.manifest.version) == (False, rebuilt.manifest.version)
 
 
 async def test_build_with_different_shard_count_is_rejected(sharded: Path, tmp_path: Path) -> None:
@@ -196,10 +215,10 @@ async def test_build_with_different_shard_count_is_rejected(sharded: Path, tmp_p
     assert not is_sharded(tmp_path / "whole")
 
 
-@pytest.mark.parametrize("damage", ["shard", "whole"])
-async def test_damaged_shard_or_manifest_is_detected(sharded: Path, damage: str) -> None:
+@pytest.mark.parametrize("damaged_part", ["shard", "whole"])
+async def test_damaged_shard_or_manifest_is_detected(sharded: Path, damaged_part: str) -> None:
     shards = ShardStore(sharded)
-    if damage == "whole":
+    if damaged_part == "whole":
         path = shards.versions.current_path() / "manifest.json"
         path.write_text(path.read_text().replace('"papers": ', '"papers": 1'))
     else:
@@ -215,65 +234,67 @@ async def test_shards_without_papers_are_updated_like_others(tmp_path: Path) -> 
     with closing(Corpus.open(directory, EMBEDDER)) as corpus:
         (hits,) = await corpus.search(["bees"], 5, OPEN)
         assert [hit.paper.id for hit in hits] == IDS[:1]
-    await update_shards(Delta(records(*range(12))), directory, EMBEDDER)
+    await update_shards(Delta(make_records(*range(12))), directory, EMBEDDER)
     with closing(Corpus.open(directory, EMBEDDER)) as corpus:
         assert len(await corpus.papers(IDS, OPEN)) == 12
 
 
-async def versions_of(directory: Path, count: int) -> list[str]:
+async def publish_versions(directory: Path, count: int) -> list[str]:
     """Publish `count` updates and return all versions; none is removed."""
-    made = [VersionStore(directory).current_version()]
+    versions = [VersionStore(directory).current_version()]
     for number in range(count):
-        changed = Delta(records(3, title=f"Title {number}"))
-        made.append((await update_shards(changed, directory, EMBEDDER, options=BuildOptions(keep=9))).manifest.version)
-    return made
+        changed = Delta(make_records(3, title=f"Title {number}"))
+        versions.append(
+            (await update_shards(changed, directory, EMBEDDER, options=BuildOptions(keep=9))).manifest.version
+        )
+    return versions
 
 
-@pytest.mark.parametrize("left", [["manifest.json.sha256"], []])
-async def test_update_completes_interrupted_removal_of_old_version(sharded: Path, left: list[str]) -> None:
-    first, *others = await versions_of(sharded, 2)
-    half = sharded / "versions" / first
-    for path in half.iterdir():
-        if path.name not in left:
+@pytest.mark.parametrize("remaining_files", [["manifest.json.sha256"], []])
+async def test_update_completes_interrupted_removal_of_old_version(sharded: Path, remaining_files: list[str]) -> None:
+    first, *later_versions = await publish_versions(sharded, 2)
+    old_version = sharded / "versions" / first
+    for path in old_version.iterdir():
+        if path.name not in remaining_files:
             path.unlink()
-    done = await update_shards(Delta(records(4, title="T")), sharded, EMBEDDER, options=BuildOptions(keep=3))
-    kept = sorted([*others, done.manifest.version])
-    assert sorted(os.listdir(sharded / "versions")) == kept, "it takes the place of none that is whole"
+    update = await update_shards(Delta(make_records(4, title="T")), sharded, EMBEDDER, options=BuildOptions(keep=3))
+    kept_versions = sorted([*later_versions, update.manifest.version])
+    assert sorted(os.listdir(sharded / "versions")) == kept_versions, "it takes the place of none that is whole"
     assert len(os.listdir(ShardStore(sharded).shard_path(0) / "versions")) <= 3
-    for version in kept:
+    for version in kept_versions:
         Corpus.open(sharded, EMBEDDER, version).close()
 
 
 async def test_update_removes_version_of_another_release(sharded: Path) -> None:
-    first, _ = await versions_of(sharded, 1)
+    first, _ = await publish_versions(sharded, 1)
     manifest = sharded / "versions" / first / "manifest.json"
     manifest.write_text(manifest.read_text().replace("shards-1", "shards-0"))
-    await update_shards(Delta(records(4, title="T")), sharded, EMBEDDER, options=BuildOptions(keep=3))
+    await update_shards(Delta(make_records(4, title="T")), sharded, EMBEDDER, options=BuildOptions(keep=3))
     assert first not in os.listdir(sharded / "versions")
 
 
 @pytest.mark.parametrize("removed", [1, 10])
 async def test_sharded_update_may_remove_a_tenth_of_the_corpus(tmp_path: Path, removed: int) -> None:
     directory, papers = tmp_path / "corpus", [record(number) for number in range(100)]
-    built = await build_shards([write_jsonl(tmp_path / "p.jsonl", papers)], 16, directory, EMBEDDER)
-    fewest = min(range(16), key=lambda number: built.manifest.shards[number].papers)
+    summary = await build_shards([write_jsonl(tmp_path / "p.jsonl", papers)], 16, directory, EMBEDDER)
+    fewest = min(range(16), key=lambda number: summary.manifest.shards[number].papers)
     owners = shard_of([paper["id"] for paper in papers], 16).tolist()
-    gone = sorted(papers, key=lambda paper: owners[papers.index(paper)] != fewest)[:removed]
-    assert built.manifest.shards[fewest].papers < 10, "else a tenth of the shard stays a tenth"
-    delta = Delta([], [PaperId(item["id"]) for item in gone])
-    done = await update_shards(delta, directory, EMBEDDER, accept=Acceptance(EMBEDDER, 100, delta.deletions))
-    assert done.manifest.papers == 100 - removed
+    removed_papers = sorted(papers, key=lambda paper: owners[papers.index(paper)] != fewest)[:removed]
+    assert summary.manifest.shards[fewest].papers < 10, "else a tenth of the shard stays a tenth"
+    delta = Delta([], [PaperId(item["id"]) for item in removed_papers])
+    update = await update_shards(delta, directory, EMBEDDER, accept=Acceptance(EMBEDDER, 100, delta.deletions))
+    assert update.manifest.papers == 100 - removed
     with closing(Corpus.open(directory, EMBEDDER)) as corpus:
         assert len(corpus) == 100 - removed
 
 
 async def test_excessive_sharded_removal_is_refused_but_works_without_acceptance_check(tmp_path: Path) -> None:
     directory, papers = tmp_path / "corpus", [record(number) for number in range(100)]
-    built = await build_shards([write_jsonl(tmp_path / "p.jsonl", papers)], 16, directory, EMBEDDER)
+    summary = await build_shards([write_jsonl(tmp_path / "p.jsonl", papers)], 16, directory, EMBEDDER)
     delta = Delta([], [PaperId(paper["id"]) for paper in papers[:11]])
-    with pytest.raises(CorpusError, match="would leave only 89 of 100 papers") as refused:
+    with pytest.raises(CorpusError, match="would leave only 89 of 100 papers") as raised:
         await update_shards(delta, directory, EMBEDDER, accept=Acceptance(EMBEDDER, 100, delta.deletions))
-    assert str(directory / "shards") not in str(refused.value)
-    assert VersionStore(directory).current_version() == built.manifest.version
+    assert str(directory / "shards") not in str(raised.value)
+    assert VersionStore(directory).current_version() == summary.manifest.version
     by_hand = await update_shards(delta, directory, EMBEDDER)
     assert by_hand.manifest.papers == 89

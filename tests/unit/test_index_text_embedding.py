@@ -20,64 +20,66 @@ from workers.embedding.hashing_embedder import HashingEmbedder
 EMBEDDER = HashingEmbedder()
 
 
-def opened(directory: Path) -> VersionReader:
+def open_reader(directory: Path) -> VersionReader:
     versions = VersionStore(directory)
     return VersionReader.open(versions, read_manifest(versions.current_path()))
 
 
-def directions(count: int) -> Vectors:
-    drawn = np.random.default_rng(1).normal(size=(count, EMBEDDER.dimensions)).astype(np.float32)
-    normed: Vectors = drawn / np.linalg.norm(drawn, axis=1, keepdims=True)
+def make_unit_vectors(count: int) -> Vectors:
+    random_vectors = np.random.default_rng(1).normal(size=(count, EMBEDDER.dimensions)).astype(np.float32)
+    normed: Vectors = random_vectors / np.linalg.norm(random_vectors, axis=1, keepdims=True)
     return normed
 
 
 def test_known_vectors_are_copied_and_missing_rows_are_returned() -> None:
     first, second = np.eye(4, dtype=np.float32), np.full((2, 4), 0.5, np.float32)
-    known = KnownVectors(
+    known_vectors = KnownVectors(
         [
             VectorBlock(hash64(["a", "b"]), np.array([2, 0]), first),
             VectorBlock(hash64(["b", "c"]), np.array([0, 1]), second),
         ]
     )
     vectors = np.zeros((5, 4), np.float32)
-    missing = known.fill(vectors, hash64(["x", "c", "b", "a", "a"]), np.array([0, 1, 2, 3]))
-    assert missing.tolist() == [0]
+    missing_rows = known_vectors.fill(vectors, hash64(["x", "c", "b", "a", "a"]), np.array([0, 1, 2, 3]))
+    assert missing_rows.tolist() == [0]
     assert vectors.tolist() == [[0] * 4, [0.5] * 4, first[0].tolist(), first[2].tolist(), [0] * 4]
 
 
 def test_ready_vectors_are_found_by_paper_text_and_change_the_signature(tmp_path: Path) -> None:
     papers = [PaperRecord.model_validate(record(number)) for number in range(3)]
-    made = {}
+    signatures = {}
     for scale in (1.0, 0.5):
-        given = [
+        files = [
             RecordWithVector(paper, RecordVector(np.full(4, scale * n, np.float32), "m"))
             for n, paper in enumerate(papers)
         ]
         with RecordVectors(tmp_path) as ready:
-            assert list(ready.collect([*given, RecordWithVector(papers[0])])) == [*papers, papers[0]]
-            known = ready.get_vectors()
+            assert list(ready.collect([*files, RecordWithVector(papers[0])])) == [*papers, papers[0]]
+            known_vectors = ready.get_vectors()
         vectors = np.zeros((1, 4), np.float32)
-        missing = known.fill(vectors, hash64([paper_text(papers[2].title, papers[2].abstract)]), np.arange(1))
-        assert not len(missing)
-        made[known.signature] = vectors[0, 0].item()
-    assert sorted(made.values()) == [1.0, 2.0]
+        missing_rows = known_vectors.fill(
+            vectors, hash64([paper_text(papers[2].title, papers[2].abstract)]), np.arange(1)
+        )
+        assert not len(missing_rows)
+        signatures[known_vectors.signature] = vectors[0, 0].item()
+    assert sorted(signatures.values()) == [1.0, 2.0]
     assert not list(tmp_path.iterdir())
 
 
 async def test_build_embeds_only_papers_without_ready_vectors(tmp_path: Path) -> None:
-    vectors = directions(3)
+    vectors = make_unit_vectors(3)
     papers = [record(number, vector=vectors[number].tolist(), vector_model=EMBEDDER.name) for number in range(3)]
-    plain = PaperRecord.model_validate(record(5))
+    paper_without_vector = PaperRecord.model_validate(record(5))
     source = write_jsonl(tmp_path / "papers.jsonl", [*papers, record(5)])
-    embedder = RefusingEmbedder(paper_text(plain.title, plain.abstract))
+    embedder = RefusingEmbedder(paper_text(paper_without_vector.title, paper_without_vector.abstract))
     await build_corpus([source], tmp_path / "corpus", embedder)
     ids = [PaperId(f"bee-{number:02}") for number in range(3)]
     for vector, item in zip(vectors, ids, strict=True):
-        assert opened(tmp_path / "corpus").similarities([item], vector) == pytest.approx({item: 1.0}, abs=0.001)
+        assert open_reader(tmp_path / "corpus").similarities([item], vector) == pytest.approx({item: 1.0}, abs=0.001)
 
 
 async def test_different_vectors_for_same_papers_produce_different_segments(tmp_path: Path) -> None:
-    vectors, names = directions(2), set()
+    vectors, names = make_unit_vectors(2), set()
     for vector in vectors:
         papers = [record(0, vector=vector.tolist(), vector_model=EMBEDDER.name), record(1)]
         source = write_jsonl(tmp_path / "papers.jsonl", papers)
@@ -89,13 +91,13 @@ async def test_different_vectors_for_same_papers_produce_different_segments(tmp_
 
 async def test_update_uses_ready_vectors(tmp_path: Path) -> None:
     await build_corpus([write_jsonl(tmp_path / "papers.jsonl", RECORDS)], tmp_path / "corpus", EMBEDDER)
-    (vector,) = directions(1)
+    (vector,) = make_unit_vectors(1)
     night = write_jsonl(tmp_path / "night.jsonl", [record(20, vector=vector.tolist(), vector_model=EMBEDDER.name)])
     delta = read_delta([night], None, EMBEDDER)
     summary = await update_corpus(delta, tmp_path / "corpus", EMBEDDER)
     assert summary.manifest.changes is not None
     assert (summary.manifest.changes.new, summary.manifest.changes.embedded) == (1, 0)
     assert summary.manifest.papers == len(RECORDS) + 1
-    reader = opened(tmp_path / "corpus")
-    known = [PaperId("bee-20")]
-    assert reader.similarities(known, vector) == pytest.approx({"bee-20": 1.0}, abs=0.001)
+    reader = open_reader(tmp_path / "corpus")
+    known_ids = [PaperId("bee-20")]
+    assert reader.similarities(known_ids, vector) == pytest.approx({"bee-20": 1.0}, abs=0.001)

@@ -24,14 +24,14 @@ from workers.embedding.hashing_embedder import HashingEmbedder
 EMBEDDER = HashingEmbedder()
 
 
-def texts_of(portion: int) -> list[str]:
+def make_texts(portion: int) -> list[str]:
     return [f"text {number} of portion {portion}" for number in range(3)]
 
 
-async def stored(address: str, portions: int) -> tuple[VectorStore, list[str]]:
+async def store_portions(address: str, portions: int) -> tuple[VectorStore, list[str]]:
     store, keys = VectorStore(address), [f"portion-{number}" for number in range(portions)]
     for number, key in enumerate(keys):
-        store.put(key, texts_of(number), await EMBEDDER.embed(texts_of(number), "passage"))
+        store.put(key, make_texts(number), await EMBEDDER.embed(make_texts(number), "passage"))
     return store, keys
 
 
@@ -45,7 +45,7 @@ def few_descriptors() -> Iterator[int]:
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
-def mappings_of(folder: Path) -> int:
+def count_mappings(folder: Path) -> int:
     return sum(str(folder) in line for line in Path("/proc/self/maps").read_text().splitlines())
 
 
@@ -54,41 +54,41 @@ def test_vectors_in_more_than_32768_blocks_stay_distinct() -> None:
     vectors = np.arange(count, dtype=np.float32).reshape(count, 1)
     hashes = hash64(map(str, range(count)))
     rows = np.arange(1)
-    known = KnownVectors([VectorBlock(hashes[n : n + 1], rows, vectors[n : n + 1]) for n in range(count)])
-    asked = np.array([0, 32_767, 32_768, count - 1, 5])
-    found = np.full((len(asked), 1), np.nan, np.float32)
-    assert not len(known.fill(found, hashes[asked], np.arange(len(asked))))
-    assert found[:, 0].tolist() == asked.tolist()
+    known_vectors = KnownVectors([VectorBlock(hashes[n : n + 1], rows, vectors[n : n + 1]) for n in range(count)])
+    requested_rows = np.array([0, 32_767, 32_768, count - 1, 5])
+    filled = np.full((len(requested_rows), 1), np.nan, np.float32)
+    assert not len(known_vectors.fill(filled, hashes[requested_rows], np.arange(len(requested_rows))))
+    assert filled[:, 0].tolist() == requested_rows.tolist()
 
 
 @pytest.mark.parametrize("kind", ["file", "memory"])
 async def test_stored_vectors_are_found_by_their_texts(kind: str, tmp_path: Path, few_descriptors: int) -> None:
     address = (tmp_path / "vectors").as_uri() if kind == "file" else f"memory://{tmp_path}/vectors"
-    store, keys = await stored(address, 40)
-    known = store.load_vectors(keys, tmp_path)
-    asked = ["not stored", *texts_of(0), *texts_of(39), *texts_of(17)]
-    found = np.zeros((len(asked), EMBEDDER.dimensions), np.float32)
-    assert known.fill(found, hash64(asked), np.arange(len(asked))).tolist() == [0]
-    assert found[1:] == pytest.approx((await EMBEDDER.embed(asked, "passage"))[1:], abs=1e-3)
-    assert mappings_of(tmp_path) == 1, "however many portions there are"
+    store, keys = await store_portions(address, 40)
+    known_vectors = store.load_vectors(keys, tmp_path)
+    requested_texts = ["not stored", *make_texts(0), *make_texts(39), *make_texts(17)]
+    filled = np.zeros((len(requested_texts), EMBEDDER.dimensions), np.float32)
+    assert known_vectors.fill(filled, hash64(requested_texts), np.arange(len(requested_texts))).tolist() == [0]
+    assert filled[1:] == pytest.approx((await EMBEDDER.embed(requested_texts, "passage"))[1:], abs=1e-3)
+    assert count_mappings(tmp_path) == 1, "however many portions there are"
     assert set(os.listdir(tmp_path)) <= {"vectors"}, "the file has no name"
 
 
 async def test_only_vectors_of_wanted_texts_are_kept(tmp_path: Path) -> None:
-    store, keys = await stored(str(tmp_path / "vectors"), 5)
-    wanted = [*texts_of(1)[:2], texts_of(4)[2], "not stored"]
-    known = store.load_vectors(keys, tmp_path, np.unique(hash64(wanted)))
-    assert len(known) == 3
-    asked = [*wanted, texts_of(0)[0]]
-    found = np.zeros((len(asked), EMBEDDER.dimensions), np.float32)
-    assert known.fill(found, hash64(asked), np.arange(len(asked))).tolist() == [3, 4]
-    assert found[:3] == pytest.approx(await EMBEDDER.embed(wanted[:3], "passage"), abs=1e-3)
+    store, keys = await store_portions(str(tmp_path / "vectors"), 5)
+    kept_texts = [*make_texts(1)[:2], make_texts(4)[2], "not stored"]
+    known_vectors = store.load_vectors(keys, tmp_path, np.unique(hash64(kept_texts)))
+    assert len(known_vectors) == 3
+    requested_texts = [*kept_texts, make_texts(0)[0]]
+    filled = np.zeros((len(requested_texts), EMBEDDER.dimensions), np.float32)
+    assert known_vectors.fill(filled, hash64(requested_texts), np.arange(len(requested_texts))).tolist() == [3, 4]
+    assert filled[:3] == pytest.approx(await EMBEDDER.embed(kept_texts[:3], "passage"), abs=1e-3)
 
 
 async def test_no_portions_or_no_wanted_texts_yield_no_vectors(tmp_path: Path) -> None:
-    store, keys = await stored(str(tmp_path / "vectors"), 1)
-    nothing: Hashes = np.empty(0, np.uint64)
-    assert [len(store.load_vectors([], tmp_path)), len(store.load_vectors(keys, tmp_path, nothing))] == [0, 0]
+    store, keys = await store_portions(str(tmp_path / "vectors"), 1)
+    no_hashes: Hashes = np.empty(0, np.uint64)
+    assert [len(store.load_vectors([], tmp_path)), len(store.load_vectors(keys, tmp_path, no_hashes))] == [0, 0]
 
 
 async def test_non_finite_stored_vector_is_reported(tmp_path: Path) -> None:
@@ -100,7 +100,7 @@ async def test_non_finite_stored_vector_is_reported(tmp_path: Path) -> None:
 
 
 async def test_truncated_portion_is_reported_with_its_file(tmp_path: Path) -> None:
-    store, keys = await stored(str(tmp_path / "vectors"), 1)
+    store, keys = await store_portions(str(tmp_path / "vectors"), 1)
     files, folder = fsspec.url_to_fs(str(tmp_path / "vectors"))
     path = f"{folder}/{keys[0]}.npy"
     files.pipe_file(path, files.cat_file(path)[:-10])
@@ -115,9 +115,11 @@ async def test_shard_with_all_texts_stored_embeds_nothing(tmp_path: Path) -> Non
     store = VectorStore(str(tmp_path / "vectors"))
     for number, text in enumerate([*texts, "of another shard"]):
         store.put(str(number), [text], await EMBEDDER.embed([text], "passage"))
-    own = hashes_of_embedded_texts(source, EMBEDDER)
-    known = store.load_vectors(map(str, range(len(texts) + 1)), tmp_path, own)
-    assert len(known) == len(texts) == len(own) > len(RECORDS), "passages too, and not the text of the ready vector"
-    await build_corpus([source], tmp_path / "corpus", LookupEmbedder(RefusingEmbedder(), known))
+    shard_hashes = hashes_of_embedded_texts(source, EMBEDDER)
+    known_vectors = store.load_vectors(map(str, range(len(texts) + 1)), tmp_path, shard_hashes)
+    assert len(known_vectors) == len(texts) == len(shard_hashes) > len(RECORDS), (
+        "passages too, and not the text of the ready vector"
+    )
+    await build_corpus([source], tmp_path / "corpus", LookupEmbedder(RefusingEmbedder(), known_vectors))
     await build_corpus([source], tmp_path / "alone", EMBEDDER)
     assert VersionStore(tmp_path / "corpus").current_version() == VersionStore(tmp_path / "alone").current_version()

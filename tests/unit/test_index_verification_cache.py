@@ -25,75 +25,77 @@ async def directory(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def verified(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def verified_directories(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Directories whose checksums were read."""
-    seen: list[str] = []
+    names: list[str] = []
 
-    def noting(files: object, directory: Path) -> None:
-        seen.append(directory.parent.name)
+    def record_and_verify(files: object, directory: Path) -> None:
+        names.append(directory.parent.name)
         verify_files(files, directory)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(proofs_module, "verify_files", noting)
-    return seen
+    monkeypatch.setattr(proofs_module, "verify_files", record_and_verify)
+    return names
 
 
-def opened(directory: Path, proofs: VerificationCache) -> None:
+def open_and_close(directory: Path, proofs: VerificationCache) -> None:
     Corpus.open(directory, EMBEDDER, proofs=proofs).close()
 
 
-async def test_verification_by_first_process_is_reused_by_second(directory: Path, verified: list[str]) -> None:
+async def test_verification_by_first_process_is_reused_by_second(
+    directory: Path, verified_directories: list[str]
+) -> None:
     folder = directory.parent / "verified"
-    opened(directory, VerificationCache(folder))
-    assert sorted(verified) == ["segments", "versions"]
-    opened(directory, VerificationCache(folder))
-    assert len(verified) == 2
-    opened(directory, VerificationCache())
-    assert len(verified) == 4
+    open_and_close(directory, VerificationCache(folder))
+    assert sorted(verified_directories) == ["segments", "versions"]
+    open_and_close(directory, VerificationCache(folder))
+    assert len(verified_directories) == 2
+    open_and_close(directory, VerificationCache())
+    assert len(verified_directories) == 4
 
 
-async def test_only_new_files_of_next_version_are_verified(directory: Path, verified: list[str]) -> None:
+async def test_only_new_files_of_next_version_are_verified(directory: Path, verified_directories: list[str]) -> None:
     proofs = VerificationCache(directory.parent / "verified")
-    opened(directory, proofs)
-    many = [PaperRecord.model_validate(record(number)) for number in range(20, 23)]
-    await update_corpus(Delta(many), directory, EMBEDDER)
-    verified.clear()
-    opened(directory, proofs)
-    assert sorted(verified) == ["segments", "versions"]
+    open_and_close(directory, proofs)
+    papers = [PaperRecord.model_validate(record(number)) for number in range(20, 23)]
+    await update_corpus(Delta(papers), directory, EMBEDDER)
+    verified_directories.clear()
+    open_and_close(directory, proofs)
+    assert sorted(verified_directories) == ["segments", "versions"]
 
 
 async def test_file_changed_after_verification_is_detected(directory: Path) -> None:
     proofs = VerificationCache(directory.parent / "verified")
-    opened(directory, proofs)
+    open_and_close(directory, proofs)
     path = next((directory / "segments").rglob("papers.arrow"))
     path.write_bytes(path.read_bytes()[:-1] + b"!")
     with pytest.raises(CorpusError, match="has changed since it was written"):
-        opened(directory, proofs)
+        open_and_close(directory, proofs)
 
 
 async def test_verification_from_before_a_reboot_is_ignored(
-    directory: Path, verified: list[str], monkeypatch: pytest.MonkeyPatch
+    directory: Path, verified_directories: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    proofs, boot = VerificationCache(directory.parent / "verified"), directory.parent / "boot"
-    opened(directory, proofs)
-    boot.write_text("another\n")
-    monkeypatch.setattr(proofs_module, "_BOOT", boot)
-    opened(directory, proofs)
-    assert len(verified) == 4
+    proofs, boot_id_file = VerificationCache(directory.parent / "verified"), directory.parent / "boot"
+    open_and_close(directory, proofs)
+    boot_id_file.write_text("another\n")
+    monkeypatch.setattr(proofs_module, "_BOOT", boot_id_file)
+    open_and_close(directory, proofs)
+    assert len(verified_directories) == 4
 
 
-async def test_unwritable_cache_folder_only_disables_caching(directory: Path, verified: list[str]) -> None:
-    taken = directory.parent / "verified"
-    taken.write_text("a file, not a folder")
+async def test_unwritable_cache_folder_only_disables_caching(directory: Path, verified_directories: list[str]) -> None:
+    occupied_path = directory.parent / "verified"
+    occupied_path.write_text("a file, not a folder")
     for _ in range(2):
-        opened(directory, VerificationCache(taken))
-    assert len(verified) == 4
+        open_and_close(directory, VerificationCache(occupied_path))
+    assert len(verified_directories) == 4
 
 
 async def test_cache_entries_of_removed_files_are_deleted(directory: Path) -> None:
     folder = directory.parent / "verified"
-    opened(directory, VerificationCache(folder))
+    open_and_close(directory, VerificationCache(folder))
     notes = set(os.listdir(folder))
-    moved = Path(shutil.move(directory, directory.parent / "elsewhere"))
-    opened(moved, VerificationCache(folder))
+    moved_directory = Path(shutil.move(directory, directory.parent / "elsewhere"))
+    open_and_close(moved_directory, VerificationCache(folder))
     assert len(os.listdir(folder)) == 2
     assert not notes & set(os.listdir(folder))

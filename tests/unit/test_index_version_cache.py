@@ -31,7 +31,7 @@ class Version:
         self.name = name
 
 
-class Shelf:
+class VersionSource:
     """Versions that are opened when the test says so."""
 
     def __init__(self) -> None:
@@ -53,8 +53,8 @@ class Shelf:
         return VersionCache(lambda: self.name, self.open, lambda: self.now, idle)
 
 
-def files_in_use(directory: Path) -> Counter[str]:
-    """Files below a directory that this process has open or mapped, with the number of times."""
+def count_files_in_use(directory: Path) -> Counter[str]:
+    """Return how often this process has each file below a directory open or mapped."""
     entries = [Path("/proc/self/fd") / name for name in os.listdir("/proc/self/fd")]
     opened = [os.readlink(entry) for entry in entries if entry.is_symlink()]
     mapped = [line.split(maxsplit=5)[-1] for line in Path("/proc/self/maps").read_text().splitlines()]
@@ -62,15 +62,15 @@ def files_in_use(directory: Path) -> Counter[str]:
 
 
 async def test_concurrent_requests_open_a_version_once() -> None:
-    shelf = Shelf()
+    shelf = VersionSource()
     versions = shelf.versions()
-    found = await asyncio.gather(*(versions.current() for _ in range(20)))
+    versions_found = await asyncio.gather(*(versions.current() for _ in range(20)))
     assert shelf.opened == ["one"]
-    assert {id(item) for item in found} == {id(found[0])}
+    assert {id(item) for item in versions_found} == {id(versions_found[0])}
 
 
 async def test_old_version_is_used_while_the_next_is_opening() -> None:
-    shelf = Shelf()
+    shelf = VersionSource()
     versions = shelf.versions()
     await versions.current()
     shelf.gates["two"] = threading.Event()
@@ -84,7 +84,7 @@ async def test_old_version_is_used_while_the_next_is_opening() -> None:
 
 
 async def test_unopenable_version_keeps_old_version_in_use_and_is_retried(caplog: pytest.LogCaptureFixture) -> None:
-    shelf = Shelf()
+    shelf = VersionSource()
     versions = shelf.versions()
     await versions.current()
     shelf.name, shelf.broken = "two", {"two"}
@@ -100,7 +100,7 @@ async def test_unopenable_version_keeps_old_version_in_use_and_is_retried(caplog
 
 
 async def test_cancelled_request_does_not_affect_other_waiting_requests() -> None:
-    shelf = Shelf()
+    shelf = VersionSource()
     shelf.gates["one"] = threading.Event()
     versions = shelf.versions()
     first, second = asyncio.create_task(versions.current()), asyncio.create_task(versions.current())
@@ -112,41 +112,41 @@ async def test_cancelled_request_does_not_affect_other_waiting_requests() -> Non
 
 
 async def test_unused_version_is_released_after_idle_time() -> None:
-    shelf = Shelf()
+    shelf = VersionSource()
     versions = shelf.versions(idle=10)
-    mine = await versions.current()
+    current_version = await versions.current()
     shelf.name = "two"
     await versions.current()
     await versions.wait_until_open()
     shelf.now = 11.0
     await versions.current()
-    assert (await versions.at("one")) is mine, "whoever has it shares it"
+    assert (await versions.at("one")) is current_version, "whoever has it shares it"
     shelf.now = 30.0
     await versions.current()
-    del mine
+    del current_version
     gc.collect()
     assert (await versions.at("one")).name == "one"
     assert shelf.opened == ["one", "two", "one"]
 
 
 async def test_replaced_version_is_released_with_its_last_caller_without_idle_time() -> None:
-    shelf = Shelf()
+    shelf = VersionSource()
     versions = shelf.versions(idle=0)
-    mine = await versions.current()
+    current_version = await versions.current()
     shelf.name = "two"
     await versions.current()
     await versions.wait_until_open()
     await versions.current()
-    assert await versions.at("one") is mine
+    assert await versions.at("one") is current_version
     assert shelf.opened == ["one", "two"]
-    del mine
+    del current_version
     await versions.at("one")
     await versions.current()
     assert shelf.opened == ["one", "two", "one"], "the old version was closed, the current one stayed open"
 
 
 async def test_missing_corpus_is_reported_on_each_request_until_it_exists() -> None:
-    shelf = Shelf()
+    shelf = VersionSource()
     shelf.name = ""
     versions = shelf.versions()
     for _ in range(2):
@@ -158,7 +158,7 @@ async def test_missing_corpus_is_reported_on_each_request_until_it_exists() -> N
 
 
 @pytest.fixture(params=[0, 2])
-async def built(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, Callable[..., Any]]:
+async def updatable_corpus(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, Callable[..., Any]]:
     """Directory of a corpus with this number of shards, and the function that updates it."""
     source, directory = write_jsonl(tmp_path / "papers.jsonl", RECORDS), tmp_path / "corpus"
     if request.param:
@@ -169,9 +169,9 @@ async def built(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, C
 
 
 async def test_newest_corpus_is_served_while_earlier_version_remains_available(
-    built: tuple[Path, Callable[..., Any]],
+    updatable_corpus: tuple[Path, Callable[..., Any]],
 ) -> None:
-    directory, update = built
+    directory, update = updatable_corpus
     corpora = CorpusVersionCache(directory, EMBEDDER)
     began = await corpora.current()
     for number in range(2):
@@ -185,24 +185,26 @@ async def test_newest_corpus_is_served_while_earlier_version_remains_available(
     await corpora.aclose()
 
 
-async def test_replaced_version_is_closed_when_no_caller_holds_it(built: tuple[Path, Callable[..., Any]]) -> None:
-    directory, update = built
+async def test_replaced_version_is_closed_when_no_caller_holds_it(
+    updatable_corpus: tuple[Path, Callable[..., Any]],
+) -> None:
+    directory, update = updatable_corpus
     gc.collect()  # what the build opened
     corpora = CorpusVersionCache(directory, EMBEDDER)
     began = await corpora.current()
     await began.search(["honey bees"], 3, OPEN)
-    files = files_in_use(directory)
+    files = count_files_in_use(directory)
     changed = PaperRecord.model_validate(record(3, title="Another title"))
     await update(Delta([changed]), directory, EMBEDDER)
     gc.collect()  # what the update opened
     await corpora.current()
     await corpora.wait_until_open()
-    both = files_in_use(directory)
+    files_of_both = count_files_in_use(directory)
     gc.disable()
     try:
         del began
-        await asyncio.to_thread(wait_until, lambda: both - files_in_use(directory), files.__eq__)
+        await asyncio.to_thread(wait_until, lambda: files_of_both - count_files_in_use(directory), files.__eq__)
         await corpora.aclose()
-        await asyncio.to_thread(wait_until, lambda: files_in_use(directory), Counter().__eq__)
+        await asyncio.to_thread(wait_until, lambda: count_files_in_use(directory), Counter().__eq__)
     finally:
         gc.enable()

@@ -21,14 +21,14 @@ from workers.embedding.hashing_embedder import HashingEmbedder
 EMBEDDER = HashingEmbedder()
 WORDS = ("bees", "moths", "clover", "meadow", "nectar", "hedge", "orchard", "lichen")
 FIRST, LAST = dt.date(2014, 3, 1), dt.date(2016, 5, 31)
-EVERYTHING = 1000
+HIGH_LIMIT = 1000
 """More than there is to be found."""
 
 
-def paper(number: int, **changed: Any) -> dict[str, Any]:
+def make_paper(number: int, **changed: Any) -> dict[str, Any]:
     """Return a paper: one per month from 2012 on, every seventh without a date."""
     words = [WORDS[(number * step + shift) % len(WORDS)] for step, shift in ((1, 0), (3, 1), (5, 2), (7, 5))]
-    made = {
+    fields = {
         "id": f"p{number}",
         "title": f"On {words[0]} and {words[1]}, part {number}",
         "abstract": f"We count {' '.join(words)} in field {number}.",
@@ -38,18 +38,18 @@ def paper(number: int, **changed: Any) -> dict[str, Any]:
         "references": [f"p{number - 1}", f"p{number // 2}"] if number else [],
         "sections": [{"title": "Method", "text": f"Transect {number} crosses a {words[3]}."}],
     }
-    return made | changed
+    return fields | changed
 
 
-PAPERS = [paper(number) for number in range(60)]
-CHANGED = [
-    paper(5, publication_date="2015-01-15"),
-    paper(30, publication_date="2013-01-15"),
-    paper(31, title="On owls"),
+PAPERS = [make_paper(number) for number in range(60)]
+CHANGED_PAPERS = [
+    make_paper(5, publication_date="2015-01-15"),
+    make_paper(30, publication_date="2013-01-15"),
+    make_paper(31, title="On owls"),
 ]
-NEW = [paper(number) for number in range(60, 66)]
-REMOVED = ("p24", "p38", "p40")
-NOW = {item["id"]: item for item in (*PAPERS, *CHANGED, *NEW) if item["id"] not in REMOVED}
+NEW_PAPERS = [make_paper(number) for number in range(60, 66)]
+REMOVED_IDS = ("p24", "p38", "p40")
+CURRENT_PAPERS = {item["id"]: item for item in (*PAPERS, *CHANGED_PAPERS, *NEW_PAPERS) if item["id"] not in REMOVED_IDS}
 
 
 async def build_and_update(folder: Path, shards: int | None) -> Path:
@@ -59,7 +59,10 @@ async def build_and_update(folder: Path, shards: int | None) -> Path:
         BuildOptions(papers_per_segment=20),
         folder / "c",
     )
-    delta = Delta([PaperRecord.model_validate(item) for item in (*CHANGED, *NEW)], [PaperId(item) for item in REMOVED])
+    delta = Delta(
+        [PaperRecord.model_validate(item) for item in (*CHANGED_PAPERS, *NEW_PAPERS)],
+        [PaperId(item) for item in REMOVED_IDS],
+    )
     if shards:
         await build_shards([source], shards, directory, EMBEDDER, options=options)
         await update_shards(delta, directory, EMBEDDER, options=options)
@@ -87,43 +90,43 @@ WINDOWS = [
 ]
 
 
-def counts(item: dict[str, Any], window: Window) -> bool:
+def is_within(item: dict[str, Any], window: Window) -> bool:
     day = item["publication_date"]
     return window.before is None if day is None else window.contains(dt.date.fromisoformat(day))
 
 
-def ids_in(window: Window, **wanted: Any) -> set[str]:
-    every = (item for item in NOW.values() if counts(item, window))
-    return {item["id"] for item in every if all(item[name] == value for name, value in wanted.items())}
+def list_ids_in(window: Window, **values: Any) -> set[str]:
+    every = (item for item in CURRENT_PAPERS.values() if is_within(item, window))
+    return {item["id"] for item in every if all(item[name] == value for name, value in values.items())}
 
 
-async def vectors_of(ids: Sequence[str]) -> dict[str, np.ndarray[Any, np.dtype[np.float64]]]:
+async def embed_papers(ids: Sequence[str]) -> dict[str, np.ndarray[Any, np.dtype[np.float64]]]:
     """Return the vectors as the corpus stores them, in half precision."""
-    texts = [paper_text(NOW[item]["title"], NOW[item]["abstract"]) for item in ids]
+    texts = [paper_text(CURRENT_PAPERS[item]["title"], CURRENT_PAPERS[item]["abstract"]) for item in ids]
     vectors = (await EMBEDDER.embed(texts, "passage")).astype(np.float16).astype(np.float64)
     return dict(zip(ids, vectors, strict=True))
 
 
 @pytest.mark.parametrize("window", WINDOWS, ids=str)
 async def test_search_and_snippets_return_exactly_the_papers_in_the_window(corpus: Corpus, window: Window) -> None:
-    for hits in await corpus.search(["bees in a meadow", "part 12"], EVERYTHING, window):
-        assert {hit.paper.id for hit in hits} == ids_in(window)
-    (passages,) = await corpus.snippets(["transect through clover"], EVERYTHING, window)
+    for hits in await corpus.search(["bees in a meadow", "part 12"], HIGH_LIMIT, window):
+        assert {hit.paper.id for hit in hits} == list_ids_in(window)
+    (passages,) = await corpus.snippets(["transect through clover"], HIGH_LIMIT, window)
     assert {(passage.paper.id, passage.section) for passage in passages} == {
-        (item, section) for item in ids_in(window) for section in ("abstract", "Method")
+        (item, section) for item in list_ids_in(window) for section in ("abstract", "Method")
     }
 
 
 @pytest.mark.parametrize("window", WINDOWS, ids=str)
 async def test_nearest_papers_in_window_match_brute_force_comparison(corpus: Corpus, window: Window) -> None:
-    vectors, limit = await vectors_of(list(NOW)), 8
-    asked = [PaperId(text) for text in ("p0", "p5", "p33", "p62")]
-    found = await corpus.neighbours(asked, limit, window)
-    for item in asked:
-        cosines = {other: vectors[other] @ vectors[item] for other in ids_in(window) - {item}}
+    vectors, limit = await embed_papers(list(CURRENT_PAPERS)), 8
+    queried_ids = [PaperId(text) for text in ("p0", "p5", "p33", "p62")]
+    neighbours = await corpus.neighbours(queried_ids, limit, window)
+    for item in queried_ids:
+        cosines = {neighbour: vectors[neighbour] @ vectors[item] for neighbour in list_ids_in(window) - {item}}
         best = sorted(cosines.values(), reverse=True)[:limit]
-        assert [hit.similarity for hit in found[item]] == pytest.approx(best, abs=2e-3)
-        assert all(hit.similarity == pytest.approx(cosines[hit.paper.id], abs=2e-3) for hit in found[item])
+        assert [hit.similarity for hit in neighbours[item]] == pytest.approx(best, abs=2e-3)
+        assert all(hit.similarity == pytest.approx(cosines[hit.paper.id], abs=2e-3) for hit in neighbours[item])
 
 
 @pytest.mark.parametrize("window", WINDOWS, ids=str)
@@ -131,33 +134,33 @@ async def test_filters_apply_within_the_window(corpus: Corpus, window: Window) -
     filters = Filters(
         window=window, venues=frozenset({"hedge letters"}), retracted=False, without=frozenset({PaperId("p32")})
     )
-    wanted = ids_in(window, venue="Hedge Letters", retracted=False) - {"p32"}
-    (hits,) = await corpus.find(["nectar of an orchard"], EVERYTHING, filters)
-    assert {hit.paper.id for hit in hits} == wanted
-    (passages,) = await corpus.find_passages(["nectar of an orchard"], EVERYTHING, filters)
-    assert {passage.paper.id for passage in passages} == wanted
+    expected_ids = list_ids_in(window, venue="Hedge Letters", retracted=False) - {"p32"}
+    (hits,) = await corpus.find(["nectar of an orchard"], HIGH_LIMIT, filters)
+    assert {hit.paper.id for hit in hits} == expected_ids
+    (passages,) = await corpus.find_passages(["nectar of an orchard"], HIGH_LIMIT, filters)
+    assert {passage.paper.id for passage in passages} == expected_ids
 
 
 @pytest.mark.parametrize("window", WINDOWS, ids=str)
 async def test_window_applies_to_records_references_citations_and_latest_date(corpus: Corpus, window: Window) -> None:
-    def ids(papers: Sequence[Paper]) -> set[str]:
+    def list_ids(papers: Sequence[Paper]) -> set[str]:
         return {item.id for item in papers}
 
-    counting, every = ids_in(window), [PaperId(item) for item in NOW]
+    counting, every = list_ids_in(window), [PaperId(item) for item in CURRENT_PAPERS]
     assert (await corpus.papers(every, window)).keys() == counting
-    references = await corpus.references(every, EVERYTHING, window)
-    assert {item: ids(papers) for item, papers in references.items()} == {
-        item: set(NOW[item]["references"]) & counting for item in every
+    references = await corpus.references(every, HIGH_LIMIT, window)
+    assert {item: list_ids(papers) for item, papers in references.items()} == {
+        item: set(CURRENT_PAPERS[item]["references"]) & counting for item in every
     }
-    citations = await corpus.citing(every, EVERYTHING, window)
-    assert {item: ids(papers) for item, papers in citations.items()} == {
-        item: {other for other in counting if item in NOW[other]["references"]} for item in every
+    citations = await corpus.citing(every, HIGH_LIMIT, window)
+    assert {item: list_ids(papers) for item, papers in citations.items()} == {
+        item: {citing for citing in counting if item in CURRENT_PAPERS[citing]["references"]} for item in every
     }
-    days = [day for item in counting if (day := NOW[item]["publication_date"])]
+    days = [day for item in counting if (day := CURRENT_PAPERS[item]["publication_date"])]
     assert corpus.newest(window) == (dt.date.fromisoformat(max(days)) if days else None)
 
 
 async def test_fit_counts_the_papers_of_the_window_and_says_which(corpus: Corpus) -> None:
     window = Window(after=FIRST, before=LAST)
     fit = await corpus.fit("We count bees and clover in a meadow.", window)
-    assert f"of {len(ids_in(window))} papers published from 2014-03-01 to 2016-05-31" in fit.criterion
+    assert f"of {len(list_ids_in(window))} papers published from 2014-03-01 to 2016-05-31" in fit.criterion

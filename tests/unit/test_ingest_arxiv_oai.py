@@ -16,16 +16,16 @@ PAPER = b"""<record><header><identifier>oai:arXiv.org:hep-th/9901001</identifier
   wrapped titles</title><categories>hep-th math.MP</categories><comments>%s</comments>
 <doi>10.1000/A 10.1000/B</doi><abstract>  Some
 words. </abstract></arXiv></metadata></record>"""
-GONE = b"<record><header status='deleted'><identifier>oai:arXiv.org:0704.0001</identifier></header></record>"
+DELETED_RECORD = b"<record><header status='deleted'><identifier>oai:arXiv.org:0704.0001</identifier></header></record>"
 
 
-def _page(*records: bytes, token: bytes = b"") -> bytes:
+def make_page(*records: bytes, token: bytes = b"") -> bytes:
     listed = b"".join(records) + b"<resumptionToken>" + token + b"</resumptionToken>"
     return HEAD + b"<ListRecords>" + listed + b"</ListRecords></OAI-PMH>"
 
 
 def _read(*records: bytes) -> tuple[OaiRecord, ...]:
-    page = read_oai_page(_page(*records))
+    page = read_oai_page(make_page(*records))
     assert isinstance(page, OaiPage)
     return page.entries
 
@@ -49,7 +49,7 @@ def test_paper_record_is_parsed_with_wrapped_text_joined() -> None:
 
 
 def test_deleted_record_keeps_its_paper_id() -> None:
-    (entry,) = _read(GONE)
+    (entry,) = _read(DELETED_RECORD)
     assert entry.deleted
     assert isinstance(entry.row, RecordRow)
     assert entry.row.key == "arxiv:0704.0001"
@@ -58,13 +58,13 @@ def test_deleted_record_keeps_its_paper_id() -> None:
 def test_record_without_metadata_or_id_is_reported_and_others_are_read() -> None:
     no_metadata = b"<record><header><identifier>oai:arXiv.org:0704.0002</identifier></header></record>"
     no_id = b"<record><header><identifier>x</identifier></header></record>"
-    found = _read(no_metadata, no_id, PAPER % b"")
-    assert [item.row for item in found[:2]] == ["metadata is missing", "id is missing"]
-    assert isinstance(found[2].row, RecordRow)
+    records = _read(no_metadata, no_id, PAPER % b"")
+    assert [item.row for item in records[:2]] == ["metadata is missing", "id is missing"]
+    assert isinstance(records[2].row, RecordRow)
 
 
 def test_every_page_but_the_last_has_a_resumption_token() -> None:
-    page, last = read_oai_page(_page(GONE, token=b"123|1001")), read_oai_page(_page(GONE))
+    page, last = read_oai_page(make_page(DELETED_RECORD, token=b"123|1001")), read_oai_page(make_page(DELETED_RECORD))
     assert isinstance(page, OaiPage)
     assert isinstance(last, OaiPage)
     assert (page.token, last.token) == ("123|1001", "")

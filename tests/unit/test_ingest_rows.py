@@ -85,18 +85,18 @@ def test_invalid_vector_is_rejected(vector: object) -> None:
     assert isinstance(embedding_row({"corpusid": 1, "vector": vector}), str)
 
 
-def _full_text(layout: str, heading: str, as_text: bool) -> dict[str, Any]:
+def make_full_text(layout: str, heading: str, as_text: bool) -> dict[str, Any]:
     text = "Before.\nMethod\nFirst part.\nSecond part.\nEnd\n"
     spans = {heading: [(8, 14), (40, 43)], "paragraph": [(0, 7), (15, 26), (27, 39), (900, 950), (5, 5)]}
-    lists = {name: [{"start": start, "end": end} for start, end in some] for name, some in spans.items()}
-    annotations = {name: json.dumps(some) if as_text else some for name, some in lists.items()}
+    lists = {name: [{"start": start, "end": end} for start, end in pairs] for name, pairs in spans.items()}
+    annotations = {name: json.dumps(pairs) if as_text else pairs for name, pairs in lists.items()}
     return {"corpusid": 1, layout: {"text": text, "annotations": annotations}}
 
 
 @pytest.mark.parametrize(("layout", "heading"), [("content", "sectionheader"), ("body", "section_header")])
 @pytest.mark.parametrize("as_text", [True, False])
 def test_paragraphs_are_grouped_under_their_headings(layout: str, heading: str, as_text: bool) -> None:
-    assert sections_of(_full_text(layout, heading, as_text)) == [
+    assert sections_of(make_full_text(layout, heading, as_text)) == [
         SectionRow("", "Before."),
         SectionRow("Method", "First part.\n\nSecond part."),
     ]
@@ -111,9 +111,9 @@ def test_sections_contain_only_words_of_the_text(
     text: str, paragraphs: list[tuple[int, int]], headings: list[tuple[int, int]]
 ) -> None:
     spans = {"paragraph": paragraphs, "sectionheader": headings}
-    annotations = {name: [{"start": start, "end": end} for start, end in some] for name, some in spans.items()}
-    found = sections_of({"body": {"text": text, "annotations": annotations}})
-    assert isinstance(found, str) or all(part in text for item in found for part in item.text.split("\n\n"))
+    annotations = {name: [{"start": start, "end": end} for start, end in pairs] for name, pairs in spans.items()}
+    sections = sections_of({"body": {"text": text, "annotations": annotations}})
+    assert isinstance(sections, str) or all(part in text for item in sections for part in item.text.split("\n\n"))
 
 
 @given(st.lists(st.text(st.characters(categories=["L", "N"]), min_size=1, max_size=6), max_size=30))

@@ -28,22 +28,22 @@ CALIBRATION = DecisionCalibration(
 )  # fmt: skip
 
 
-def determined(**board: object) -> dict[str, object]:
+def hash_board_options(**board: object) -> dict[str, object]:
     content = hash_option_files(InnoEvalOptions(board=BoardOptions.model_validate(board))).model_dump(mode="json")
     return dict(content["board"])
 
 
 def test_board_configuration_depends_on_file_contents_not_paths(tmp_path: Path) -> None:
-    calibration, copied = tmp_path / "spring.json", tmp_path / "copied.json"
+    calibration, copied_calibration = tmp_path / "spring.json", tmp_path / "copied.json"
     calibration.write_text(CALIBRATION.model_dump_json())
-    copyfile(calibration, copied)
-    named = determined(calibration=calibration)
-    assert named == determined(calibration=copied) != determined()
+    copyfile(calibration, copied_calibration)
+    board_by_path = hash_board_options(calibration=calibration)
+    assert board_by_path == hash_board_options(calibration=copied_calibration) != hash_board_options()
     calibration.write_text(CALIBRATION.model_copy(update={"thresholds": (6.0,)}).model_dump_json())
-    assert determined(calibration=calibration) != named
-    assert str(tmp_path) not in str(named)
+    assert hash_board_options(calibration=calibration) != board_by_path
+    assert str(tmp_path) not in str(board_by_path)
 
 
 def test_seed_and_board_size_are_part_of_the_configuration() -> None:
-    assert determined(seed=1) != determined()
-    assert determined(board=0)["board"] == 0
+    assert hash_board_options(seed=1) != hash_board_options()
+    assert hash_board_options(board=0)["board"] == 0

@@ -41,8 +41,8 @@ CONDITIONS = CalibrationConditions.from_board(BOARD)
 OUTCOMES = ("Reject", "Poster", "Oral")
 
 
-def labelled(number: int = 90, noise: float = 0.5, seed: int = 0) -> list[ScoredIdea]:
-    """Reject around 3, Poster around 5.5, Oral around 8."""
+def draw_labelled_ideas(number: int = 90, noise: float = 0.5, seed: int = 0) -> list[ScoredIdea]:
+    """Draw scores around 3 for Reject, 5.5 for Poster and 8 for Oral."""
     generator = np.random.default_rng(seed)
     centres = {"Reject": 3.0, "Poster": 5.5, "Oral": 8.0}
     return [
@@ -51,21 +51,21 @@ def labelled(number: int = 90, noise: float = 0.5, seed: int = 0) -> list[Scored
     ]
 
 
-def fitted(ideas: list[ScoredIdea] | None = None) -> DecisionCalibration:
-    return _fitted(tuple(ideas or labelled()))
+def fit(ideas: list[ScoredIdea] | None = None) -> DecisionCalibration:
+    return fit_cached(tuple(ideas or draw_labelled_ideas()))
 
 
 @cache
-def _fitted(ideas: tuple[ScoredIdea, ...]) -> DecisionCalibration:
+def fit_cached(ideas: tuple[ScoredIdea, ...]) -> DecisionCalibration:
     return fit_decision("spring", dt.date(2026, 3, 1), "90 made-up ideas.", CONDITIONS, OUTCOMES, ideas, 2, seed=0)
 
 
-def scored(value: float) -> BoardRecord:
+def make_scored_board(value: float) -> BoardRecord:
     return BOARD.model_copy(update={"score": Score(value=value, basis="")})
 
 
 def test_thresholds_separate_distinct_outcomes() -> None:
-    calibration = fitted()
+    calibration = fit()
     low, high = calibration.thresholds
     assert 3.5 < low < 5.2
     assert 6 < high < 7.7
@@ -79,62 +79,62 @@ def test_thresholds_separate_distinct_outcomes() -> None:
 
 @pytest.mark.parametrize(("value", "name"), [(2.0, "Reject"), (5.5, "Poster"), (9.0, "Oral")])
 def test_score_is_mapped_to_the_matching_decision(value: float, name: str) -> None:
-    found = decide(fitted(), scored(value))
-    assert isinstance(found, Decision)
-    assert found.name == name
-    assert found.stability == 1.0
-    assert (found.calibration, found.calibration_date) == ("spring", dt.date(2026, 3, 1))
+    decision = decide(fit(), make_scored_board(value))
+    assert isinstance(decision, Decision)
+    assert decision.name == name
+    assert decision.stability == 1.0
+    assert (decision.calibration, decision.calibration_date) == ("spring", dt.date(2026, 3, 1))
 
 
 def test_score_near_a_threshold_is_reported_as_unstable() -> None:
-    calibration = fitted(labelled(noise=1.5))
-    found = decide(calibration, scored(calibration.thresholds[0]))
-    assert isinstance(found, Decision)
-    assert found.name == "Poster"
-    assert found.stability < 1.0
+    calibration = fit(draw_labelled_ideas(noise=1.5))
+    decision = decide(calibration, make_scored_board(calibration.thresholds[0]))
+    assert isinstance(decision, Decision)
+    assert decision.name == "Poster"
+    assert decision.stability < 1.0
 
 
 def test_calibration_of_other_reviewers_or_models_is_not_applied() -> None:
-    others = scored(9.0).model_copy(update={"models": ("judge-2",), "reviewers": BOARD.reviewers[:1]})
-    found = decide(fitted(), others)
-    assert isinstance(found, Absent)
-    assert "different models and board" in found.reason
-    assert isinstance(decide(fitted(), BOARD), Absent)
+    other_board = make_scored_board(9.0).model_copy(update={"models": ("judge-2",), "reviewers": BOARD.reviewers[:1]})
+    decision = decide(fit(), other_board)
+    assert isinstance(decision, Absent)
+    assert "different models and board" in decision.reason
+    assert isinstance(decide(fit(), BOARD), Absent)
 
 
 def test_uninformative_scores_are_rejected() -> None:
-    swapped = [ScoredIdea(10 - item.score, item.outcome) for item in labelled()]
+    reversed_ideas = [ScoredIdea(10 - item.score, item.outcome) for item in draw_labelled_ideas()]
     with pytest.raises(InputError, match="no better than chance"):
-        fitted(swapped)
+        fit(reversed_ideas)
 
 
 @pytest.mark.parametrize(
-    ("ideas", "told"),
+    ("ideas", "message"),
     [
-        (labelled(29), "labelled ideas; there are 29"),
-        ([*labelled(), ScoredIdea(5.0, "temporal")], "'temporal'"),
+        (draw_labelled_ideas(29), "labelled ideas; there are 29"),
+        ([*draw_labelled_ideas(), ScoredIdea(5.0, "temporal")], "'temporal'"),
         (
-            [item for item in labelled() if item.outcome != "Oral"],
+            [item for item in draw_labelled_ideas() if item.outcome != "Oral"],
             "needs at least two labelled ideas; these have fewer: 'Oral'",
         ),
     ],
 )
-def test_unusable_labels_are_rejected(ideas: list[ScoredIdea], told: str) -> None:
-    with pytest.raises(InputError, match=told):
-        fitted(ideas)
+def test_unusable_labels_are_rejected(ideas: list[ScoredIdea], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        fit(ideas)
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [("{}", "name: Field required"), ("no json", "Invalid JSON"), (None, "cannot be read")],
 )
-def test_invalid_calibration_file_is_rejected_by_name(tmp_path: Path, text: str | None, told: str) -> None:
+def test_invalid_calibration_file_is_rejected_by_name(tmp_path: Path, text: str | None, message: str) -> None:
     path = tmp_path / "bad.json"
     if text is not None:
         path.write_text(text, encoding="utf-8")
-    with pytest.raises(InputError, match=told) as refused:
+    with pytest.raises(InputError, match=message) as raised:
         load_decision_calibration(path)
-    assert "bad.json" in refused.value.message
+    assert "bad.json" in raised.value.message
 
 
 @given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 2)), min_size=3, max_size=14))
@@ -142,18 +142,18 @@ def test_fitted_thresholds_are_optimal(pairs: list[tuple[int, int]]) -> None:
     scores = np.array([float(value) for value, _ in pairs] + [1.0, 3.0, 5.0])
     labels = np.array([label for _, label in pairs] + [0, 1, 2])
 
-    def recall(thresholds: tuple[float, ...]) -> float:
+    def measure_recall(thresholds: tuple[float, ...]) -> float:
         return compute_balanced_recall(np.searchsorted(thresholds, scores, side="right"), labels, 3)
 
     cuts = [value - 0.5 for value in range(8)] + [11.0]
-    best = max(recall(pair) for pair in combinations_with_replacement(cuts, 2))
-    found = fit_thresholds(scores, labels, 3)
-    assert found == tuple(sorted(found))
-    assert recall(found) == pytest.approx(best)
+    best = max(measure_recall(pair) for pair in combinations_with_replacement(cuts, 2))
+    thresholds = fit_thresholds(scores, labels, 3)
+    assert thresholds == tuple(sorted(thresholds))
+    assert measure_recall(thresholds) == pytest.approx(best)
 
 
 def test_random_scores_are_rarely_accepted_as_signal() -> None:
-    def refused(seed: int) -> bool:
+    def is_refused(seed: int) -> bool:
         generator = np.random.default_rng(seed)
         noise = [
             ScoredIdea(float(generator.uniform(3, 8)), str(generator.choice(["Reject", "Accept"]))) for _ in range(60)
@@ -166,4 +166,4 @@ def test_random_scores_are_rarely_accepted_as_signal() -> None:
             return True
         return False
 
-    assert sum(refused(seed) for seed in range(20)) >= 17
+    assert sum(is_refused(seed) for seed in range(20)) >= 17

@@ -8,7 +8,7 @@ import pytest
 from assayer.errors import InputError
 from assayer.methods.innoeval.dimensions import Band, RubricDimension, Scale, load_dimensions
 
-VALUE = """
+VALUE_DIMENSION = """
 [[dimension]]
 name = "value for money"
 title = "Value for money"
@@ -26,18 +26,20 @@ BANDS = (
 )
 
 
-def a_file(folder: Path, text: str) -> Path:
+def write_dimensions(folder: Path, text: str) -> Path:
     path = folder / "agency.toml"
     path.write_text(text, encoding="utf-8")
     return path
 
 
 def test_dimensions_file_replaces_built_in_dimensions_except_those_it_keeps(tmp_path: Path) -> None:
-    own = VALUE.format(bands=BANDS)
-    assert [load_dimension.name for load_dimension in load_dimensions(a_file(tmp_path, own))] == ["value for money"]
-    kept = load_dimensions(a_file(tmp_path, f'keep = ["novelty"]\n{own}'))
-    assert [item.name for item in kept] == ["novelty", "value for money"]
-    assert kept[1].compute_share(3.5) == pytest.approx(0.5)
+    own_dimension = VALUE_DIMENSION.format(bands=BANDS)
+    assert [load_dimension.name for load_dimension in load_dimensions(write_dimensions(tmp_path, own_dimension))] == [
+        "value for money"
+    ]
+    dimensions = load_dimensions(write_dimensions(tmp_path, f'keep = ["novelty"]\n{own_dimension}'))
+    assert [item.name for item in dimensions] == ["novelty", "value for money"]
+    assert dimensions[1].compute_share(3.5) == pytest.approx(0.5)
 
 
 def test_example_agency_criteria_file_can_be_loaded() -> None:
@@ -47,7 +49,7 @@ def test_example_agency_criteria_file_can_be_loaded() -> None:
 
 
 @pytest.mark.parametrize(
-    ("bands", "told"),
+    ("bands", "message"),
     [
         (BANDS.replace("high = 6", "high = 5"), "cover the scale"),
         (BANDS.replace("low = 1", "low = 2"), "cover the scale"),
@@ -57,34 +59,37 @@ def test_example_agency_criteria_file_can_be_loaded() -> None:
         (BANDS.split(",{", maxsplit=1)[0], "at least 2 items"),
     ],
 )
-def test_bad_rubrics_are_refused_naming_file_and_dimension(tmp_path: Path, bands: str, told: str) -> None:
-    with pytest.raises(InputError) as refused:
-        load_dimensions(a_file(tmp_path, VALUE.format(bands=bands)))
-    assert "agency.toml: dimension 'value for money' (number 1)" in refused.value.message
-    assert told in refused.value.message
+def test_bad_rubrics_are_refused_naming_file_and_dimension(tmp_path: Path, bands: str, message: str) -> None:
+    with pytest.raises(InputError) as raised:
+        load_dimensions(write_dimensions(tmp_path, VALUE_DIMENSION.format(bands=bands)))
+    assert "agency.toml: dimension 'value for money' (number 1)" in raised.value.message
+    assert message in raised.value.message
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ('keep = ["beauty"]', "`keep` contains names that are not built-in dimensions: 'beauty'"),
         ("keep = [[1]]", "not built-in dimensions: [1]"),
         ('keep = "novelty"', "`keep` must be a list"),
         ("keep = []", "agency.toml has no dimension"),
-        (VALUE.format(bands=BANDS).replace('"literature"', '"rumour"'), "evidence.0"),
-        (VALUE.format(bands=BANDS).replace("min = 1, max = 6", "min = 6, max = 1"), "max must be greater than min"),
-        (VALUE.format(bands=BANDS).replace("value for money", "Value For Money", 1), "name"),
-        (VALUE.format(bands=BANDS).replace("value for money", "background", 1), "another part of the report"),
+        (VALUE_DIMENSION.format(bands=BANDS).replace('"literature"', '"rumour"'), "evidence.0"),
+        (
+            VALUE_DIMENSION.format(bands=BANDS).replace("min = 1, max = 6", "min = 6, max = 1"),
+            "max must be greater than min",
+        ),
+        (VALUE_DIMENSION.format(bands=BANDS).replace("value for money", "Value For Money", 1), "name"),
+        (VALUE_DIMENSION.format(bands=BANDS).replace("value for money", "background", 1), "another part of the report"),
     ],
 )
-def test_invalid_dimension_files_are_rejected(tmp_path: Path, text: str, told: str) -> None:
-    with pytest.raises(InputError) as refused:
-        load_dimensions(a_file(tmp_path, text))
-    assert told in refused.value.message
+def test_invalid_dimension_files_are_rejected(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(InputError) as raised:
+        load_dimensions(write_dimensions(tmp_path, text))
+    assert message in raised.value.message
 
 
 @pytest.mark.parametrize(
-    ("least", "most", "bands", "scores"),
+    ("min_score", "max_score", "bands", "scores"),
     [
         (0, 3, ((2, 3), (0, 1)), (0, 0.5, 1, 2, 2.5, 3)),
         (0, 1, ((0.75, 1), (0, 0.5)), (0, 0.5, 0.75, 1)),
@@ -93,9 +98,11 @@ def test_invalid_dimension_files_are_rejected(tmp_path: Path, text: str, told: s
     ],
 )
 def test_scores_include_band_ends_and_steps_between(
-    least: float, most: float, bands: Sequence[tuple[float, float]], scores: Sequence[float]
+    min_score: float, max_score: float, bands: Sequence[tuple[float, float]], scores: Sequence[float]
 ) -> None:
-    given = tuple(Band(low=low, high=high, means="As good as this.") for low, high in bands)
-    scale = Scale(min=least, max=most)
-    dimension = RubricDimension(name="worth", title="Worth", question="How much is it worth?", scale=scale, bands=given)
+    score_bands = tuple(Band(low=low, high=high, means="As good as this.") for low, high in bands)
+    scale = Scale(min=min_score, max=max_score)
+    dimension = RubricDimension(
+        name="worth", title="Worth", question="How much is it worth?", scale=scale, bands=score_bands
+    )
     assert dimension.scores == tuple(scores)

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assayer.methods.innoeval.search.excerpts import collect_words, cut_excerpt, cut_repository_excerpt
-from tests.unit.innoeval_world import codebase
+from tests.unit.innoeval_world import make_codebase
 
 ABOUT = collect_words("A checker compares quoted sentences with their sources.")
 
@@ -33,15 +33,15 @@ def test_adjacent_passages_of_a_paragraph_stay_together() -> None:
 
 @given(st.lists(st.text(), max_size=5), st.integers(0, 400))
 def test_excerpt_respects_the_limit_and_contains_only_source_words(texts: list[str], limit: int) -> None:
-    kept = cut_excerpt(texts, ABOUT, limit)
-    assert len(kept) <= limit
-    everything = " ".join(" ".join(texts).split())
-    for paragraph in filter(None, kept.split("\n\n")):
-        assert all(word in everything for word in paragraph.split())
+    excerpt = cut_excerpt(texts, ABOUT, limit)
+    assert len(excerpt) <= limit
+    source_words = " ".join(" ".join(texts).split())
+    for paragraph in filter(None, excerpt.split("\n\n")):
+        assert all(word in source_words for word in paragraph.split())
 
 
 def test_repository_excerpt_contains_readme_structure_graph_and_code() -> None:
-    text = cut_repository_excerpt(codebase("lab/checker"), ABOUT | {"quote", "match"}, 3_000)
+    text = cut_repository_excerpt(make_codebase("lab/checker"), ABOUT | {"quote", "match"}, 3_000)
     assert "Every quoted sentence is compared with its source" in text
     assert "Structure (3 files): README.md, checker/match.py, checker/run.py" in text
     assert "checker/run.py → checker/match.py" in text
@@ -59,5 +59,5 @@ def test_repository_excerpt_contains_readme_structure_graph_and_code() -> None:
     ],
 )
 def test_long_page_in_any_script_fills_the_excerpt(sentence: str) -> None:
-    kept = cut_excerpt([sentence * 300], ABOUT, 5_000)
-    assert 4_000 < len(kept) <= 5_000
+    excerpt = cut_excerpt([sentence * 300], ABOUT, 5_000)
+    assert 4_000 < len(excerpt) <= 5_000

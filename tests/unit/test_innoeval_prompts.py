@@ -9,12 +9,12 @@ from assayer.methods.innoeval.schemas import (
     Refinement,
     SearchQueriesQuestion,
 )
-from tests.unit.innoeval_questions import DIGEST, FINDS, GROUNDING, PARTS, REFINING
+from tests.unit.innoeval_questions import DIGEST, FINDS, GROUNDING, PARTS, REFINEMENT_QUESTION
 from workers.llm.answer_parsing import parse_answer
 from workers.llm.completion import Completion
 
 
-def test_unsearched_source_kinds_are_left_out_of_the_query_prompt() -> None:
+def test_unsearched_source_kinds_are_omitted_from_the_query_prompt() -> None:
     question = SearchQueriesQuestion(digest=DIGEST, parts=PARTS, kinds=("literature",))
     task = tasks.build_queries_task(question.kinds)
     text = task.messages(question)[1].content
@@ -32,15 +32,17 @@ def test_unsearched_source_kinds_are_left_out_of_the_query_prompt() -> None:
 
 
 def test_source_may_support_and_contradict_the_same_idea_part() -> None:
-    both = [GroundedPart(part="S1", quote="words", analysis="It.", stance=text) for text in ("supports", "contradicts")]
-    rest = [GroundedFind(label=find.label, groundings=[]) for find in FINDS[1:]]
-    answer = Groundings(finds=[GroundedFind(label="P1", groundings=both), *rest])
+    groundings = [
+        GroundedPart(part="S1", quote="words", analysis="It.", stance=text) for text in ("supports", "contradicts")
+    ]
+    other_finds = [GroundedFind(label=find.label, groundings=[]) for find in FINDS[1:]]
+    answer = Groundings(finds=[GroundedFind(label="P1", groundings=groundings), *other_finds])
     assert list(tasks.GROUNDING.check(GROUNDING, answer)) == []
 
 
 def test_unknown_labels_are_reported() -> None:
     refined = RefinedQuery(tried="Q9", problem="None.", change="narrow", query="quotes")
-    (complaint,) = tasks.build_refinement_task(6).check(REFINING, Refinement(queries=[refined]))
+    (complaint,) = tasks.build_refinement_task(6).check(REFINEMENT_QUESTION, Refinement(queries=[refined]))
     assert complaint == "Q9 is not a query given here."
     point = GroundedPart(part="S7", quote="words", analysis="None.", stance="supports")
     answer = Groundings(finds=[GroundedFind(label=find.label, groundings=[point]) for find in FINDS[:2]])
@@ -56,5 +58,5 @@ def test_third_refinement_of_the_same_query_is_reported() -> None:
         RefinedQuery(tried="Q1", problem="None.", change="extend", query=f"quotes {number}") for number in range(3)
     ]
     check = tasks.build_refinement_task(6).check
-    assert list(check(REFINING, Refinement(queries=refined[:2]))) == []
-    assert list(check(REFINING, Refinement(queries=refined))) == ["More than two queries come from Q1."]
+    assert list(check(REFINEMENT_QUESTION, Refinement(queries=refined[:2]))) == []
+    assert list(check(REFINEMENT_QUESTION, Refinement(queries=refined))) == ["More than two queries come from Q1."]

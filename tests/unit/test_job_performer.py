@@ -24,36 +24,36 @@ IDEA = parse_idea("We will measure how pollinators respond to flower strips in f
 
 
 class RefusingEngine:
-    """Remembers what it was asked, and has no money for it."""
+    """Engine that records its requests and fails with an exhausted budget."""
 
     def __init__(self) -> None:
         self.settings = Settings()
-        self.asked: list[RunRequest] = []
+        self.run_requests: list[RunRequest] = []
         self.waiting: list[bool] = []
 
     async def evaluate(
         self, idea: Idea, method: str, cutoff: dt.date | None, progress: Progress, run_request: RunRequest
     ) -> None:
-        self.asked.append(run_request)
+        self.run_requests.append(run_request)
         self.waiting.append(is_urgent())
         raise BudgetExhausted("Nothing is left.")
 
 
-async def _begun(run: EvaluationId, request: dict[str, Any]) -> None:
+async def fail_on_start(run: EvaluationId, request: dict[str, Any]) -> None:
     raise AssertionError
 
 
-WORK = EvaluationRequest(idea=IDEA, limits=Limits(max_usd=2.0))
+REQUEST = EvaluationRequest(idea=IDEA, limits=Limits(max_usd=2.0))
 
 
-def lease_of(priority: Priority = "batch", pinned: dict[str, Any] | None = None) -> Lease:
+def make_lease(priority: Priority = "batch", pinned: dict[str, Any] | None = None) -> Lease:
     return Lease(
         job=JobId("ev_1"),
         tenant=TenantId("acme"),
         token=UUID(int=1),
         attempt=1,
         priority=priority,
-        request=WORK,
+        request=REQUEST,
         document=None,
         max_usd=1.5,
         paid_usd=0.5,
@@ -63,7 +63,7 @@ def lease_of(priority: Priority = "batch", pinned: dict[str, Any] | None = None)
     )
 
 
-def _performer(engine: "RefusingEngine") -> EnginePerformer:
+def make_performer(engine: "RefusingEngine") -> EnginePerformer:
     unused: Any = None
     return EnginePerformer(cast(Engine, engine), unused, unused, unused, DocumentLimits())
 
@@ -71,22 +71,22 @@ def _performer(engine: "RefusingEngine") -> EnginePerformer:
 @pytest.mark.parametrize(("pinned", "corpus"), [(None, ""), ({"corpus": "v1"}, "v1"), ({"corpus": None}, "")])
 async def test_restarted_job_uses_its_pinned_corpus_version(pinned: dict[str, Any] | None, corpus: str) -> None:
     engine = RefusingEngine()
-    performer = _performer(engine)
+    performer = make_performer(engine)
     with pytest.raises(BudgetExhausted):
-        await performer.perform(lease_of(pinned=pinned), Watcher(), _begun)
-    assert [item.corpus for item in engine.asked] == [corpus]
+        await performer.perform(make_lease(pinned=pinned), Watcher(), fail_on_start)
+    assert [item.corpus for item in engine.run_requests] == [corpus]
 
 
 @pytest.mark.parametrize("priority", ["interactive", "batch"])
 async def test_only_interactive_jobs_are_urgent(priority: Priority) -> None:
     engine = RefusingEngine()
-    performer = _performer(engine)
+    performer = make_performer(engine)
 
     with pytest.raises(BudgetExhausted):
-        await performer.perform(lease_of(priority), Watcher(), _begun)
+        await performer.perform(make_lease(priority), Watcher(), fail_on_start)
 
-    (run_request,) = engine.asked
-    assert (run_request.job, run_request.max_usd, run_request.limits) == ("ev_1", 1.5, WORK.limits)
+    (run_request,) = engine.run_requests
+    assert (run_request.job, run_request.max_usd, run_request.limits) == ("ev_1", 1.5, REQUEST.limits)
     assert (run_request.paid_usd, run_request.paid_prompt_tokens) == (0.5, 100)
     assert engine.waiting == [priority == "interactive"]
     assert not is_urgent()

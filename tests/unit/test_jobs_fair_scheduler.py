@@ -21,11 +21,13 @@ from orchestrator.jobs.models import JobId, TenantId
 HEAD_START = 20.0
 
 
-def jobs(tenant: str, kind: str, count: int, max_usd: float | None = None, suspect: bool = False) -> list[WaitingJob]:
+def make_jobs(
+    tenant: str, kind: str, count: int, max_usd: float | None = None, suspect: bool = False
+) -> list[WaitingJob]:
     return [WaitingJob(JobId(f"{tenant}/{kind}/{number:05}"), max_usd, suspect) for number in range(count)]
 
 
-def contender(
+def make_queue(
     tenant: str,
     weight: float = 1,
     time: float = 0,
@@ -37,7 +39,7 @@ def contender(
     return TenantQueue(TenantId(tenant), weight, time, free_jobs, budget_left, interactive, batch)
 
 
-def given_to(grants: Sequence[Grant]) -> Counter[str]:
+def count_grants(grants: Sequence[Grant]) -> Counter[str]:
     return Counter(grant.tenant for grant in grants)
 
 
@@ -50,9 +52,9 @@ class Service:
     clock: float = 0.0
     times: dict[TenantId, float] = field(default_factory=dict)
 
-    def round(self, free: int) -> list[str]:
+    def run_round(self, free: int) -> list[str]:
         lines = [
-            contender(name, self.weights[name], self.times.get(TenantId(name), 0.0), batch=list(line)[:free])
+            make_queue(name, self.weights[name], self.times.get(TenantId(name), 0.0), batch=list(line)[:free])
             for name, line in self.waiting.items()
             if line
         ]
@@ -68,10 +70,10 @@ limits = st.lists(st.none() | st.floats(0.1, 10), max_size=5)
 
 
 @st.composite
-def crowds(draw: st.DrawFn) -> list[TenantQueue]:
-    """Up to four tenants, with and without limits."""
+def draw_crowds(draw: st.DrawFn) -> list[TenantQueue]:
+    """Draw queues of up to four tenants, with and without limits."""
     return [
-        contender(
+        make_queue(
             name,
             weight=draw(st.floats(0.1, 100)),
             time=draw(st.floats(0, 1_000)),
@@ -87,21 +89,21 @@ def crowds(draw: st.DrawFn) -> list[TenantQueue]:
 places = st.builds(lambda free, only: FreeSlots(free, min(free, only)), st.integers(0, 12), st.integers(0, 12))
 
 
-def after(tenant_queue: TenantQueue, grants: Sequence[Grant]) -> TenantQueue:
+def subtract_grants(tenant_queue: TenantQueue, grants: Sequence[Grant]) -> TenantQueue:
     """Return what remains of a contender's claims after the grants."""
-    mine = {grant.job: grant for grant in grants if grant.tenant == tenant_queue.tenant}
+    grants_by_job = {grant.job: grant for grant in grants if grant.tenant == tenant_queue.tenant}
     return replace(
         tenant_queue,
-        free_jobs=None if tenant_queue.free_jobs is None else tenant_queue.free_jobs - len(mine),
+        free_jobs=None if tenant_queue.free_jobs is None else tenant_queue.free_jobs - len(grants_by_job),
         budget_left=None
         if tenant_queue.budget_left is None
-        else tenant_queue.budget_left - sum(grant.reserved_usd for grant in mine.values()),
-        interactive=[job for job in tenant_queue.interactive if job.job not in mine],
-        batch=[job for job in tenant_queue.batch if job.job not in mine],
+        else tenant_queue.budget_left - sum(grant.reserved_usd for grant in grants_by_job.values()),
+        interactive=[job for job in tenant_queue.interactive if job.job not in grants_by_job],
+        batch=[job for job in tenant_queue.batch if job.job not in grants_by_job],
     )
 
 
-def could_begin(tenant_queue: TenantQueue, line: Sequence[WaitingJob]) -> bool:
+def can_start_first(tenant_queue: TenantQueue, line: Sequence[WaitingJob]) -> bool:
     if not line or tenant_queue.free_jobs == 0:
         return False
     limit = line[0].max_usd
@@ -110,32 +112,32 @@ def could_begin(tenant_queue: TenantQueue, line: Sequence[WaitingJob]) -> bool:
     )
 
 
-@given(places, st.floats(0, 500), crowds())
+@given(places, st.floats(0, 500), draw_crowds())
 def test_all_slots_are_used_in_order_within_limits(places: FreeSlots, clock: float, crowd: list[TenantQueue]) -> None:
     shares = allocate_slots(places, clock, crowd)
 
     batch_ids = {job.job for item in crowd for job in item.batch}
     batch = sum(grant.job in batch_ids for grant in shares.grants)
-    left = [after(item, shares.grants) for item in crowd]
+    remaining_queues = [subtract_grants(item, shares.grants) for item in crowd]
     assert len(shares.grants) <= places.free
     assert batch <= places.free - places.interactive_only
     if len(shares.grants) < places.free:
-        assert not any(could_begin(item, item.interactive) for item in left)
+        assert not any(can_start_first(item, item.interactive) for item in remaining_queues)
         if batch < places.free - places.interactive_only:
-            assert not any(could_begin(item, item.batch) for item in left)
+            assert not any(can_start_first(item, item.batch) for item in remaining_queues)
     assert shares.clock >= clock
-    for item, rest in zip(crowd, left, strict=True):
-        mine = {grant.job for grant in shares.grants if grant.tenant == item.tenant}
-        assert rest.free_jobs is None or rest.free_jobs >= 0
-        assert rest.budget_left is None or rest.budget_left >= -1e-9
+    for item, remaining in zip(crowd, remaining_queues, strict=True):
+        granted_jobs = {grant.job for grant in shares.grants if grant.tenant == item.tenant}
+        assert remaining.free_jobs is None or remaining.free_jobs >= 0
+        assert remaining.budget_left is None or remaining.budget_left >= -1e-9
         for line in (item.interactive, item.batch):
-            begun = [job.job for job in line if job.job in mine]
-            assert begun == [job.job for job in line][: len(begun)]
-        if mine & batch_ids and item.budget_left is None:
-            assert {job.job for job in item.interactive} <= mine
-        if mine:
+            started_jobs = [job.job for job in line if job.job in granted_jobs]
+            assert started_jobs == [job.job for job in line][: len(started_jobs)]
+        if granted_jobs & batch_ids and item.budget_left is None:
+            assert {job.job for job in item.interactive} <= granted_jobs
+        if granted_jobs:
             assert shares.virtual_times[item.tenant] == pytest.approx(
-                max(item.virtual_time, clock) + len(mine) / item.weight
+                max(item.virtual_time, clock) + len(granted_jobs) / item.weight
             )
 
 
@@ -143,44 +145,46 @@ def test_all_slots_are_used_in_order_within_limits(places: FreeSlots, clock: flo
 @given(st.lists(st.floats(0.5, 20), min_size=2, max_size=5), st.integers(1, 9))
 def test_always_waiting_tenants_share_slots_by_weight(weights: list[float], free: int) -> None:
     names = [f"t{number}" for number in range(len(weights))]
-    service = Service({name: deque(jobs(name, "batch", 400)) for name in names}, dict(zip(names, weights, strict=True)))
+    service = Service(
+        {name: deque(make_jobs(name, "batch", 400)) for name in names}, dict(zip(names, weights, strict=True))
+    )
 
-    had = Counter(tenant for _ in range(300 // free) for tenant in service.round(free))
+    slot_counts = Counter(tenant for _ in range(300 // free) for tenant in service.run_round(free))
 
-    turns = {name: had[name] / weight for name, weight in service.weights.items()}
+    turns = {name: slot_counts[name] / weight for name, weight in service.weights.items()}
     # No tenant is ahead of another by more than one job of its own and one of the other's.
     for item, weight in service.weights.items():
-        for other, others in service.weights.items():
-            assert abs(turns[item] - turns[other]) <= 1 / weight + 1 / others + 1e-6
+        for tenant_name, other_weight in service.weights.items():
+            assert abs(turns[item] - turns[tenant_name]) <= 1 / weight + 1 / other_weight + 1e-6
 
 
 def test_idle_tenant_accumulates_no_extra_turns() -> None:
-    service = Service({"busy": deque(jobs("busy", "batch", 500)), "idle": deque()}, {"busy": 1, "idle": 1})
+    service = Service({"busy": deque(make_jobs("busy", "batch", 500)), "idle": deque()}, {"busy": 1, "idle": 1})
     for _ in range(100):
-        service.round(1)
-    service.waiting["idle"].extend(jobs("idle", "batch", 100))
+        service.run_round(1)
+    service.waiting["idle"].extend(make_jobs("idle", "batch", 100))
 
-    had = Counter(service.round(1)[0] for _ in range(40))
+    slot_counts = Counter(service.run_round(1)[0] for _ in range(40))
 
-    assert abs(had["busy"] - had["idle"]) <= 1
+    assert abs(slot_counts["busy"] - slot_counts["idle"]) <= 1
 
 
 def test_tenants_back_together_after_all_were_idle_share_evenly() -> None:
-    service = Service({"worked": deque(jobs("worked", "batch", 100)), "idle": deque()}, {"worked": 1, "idle": 1})
+    service = Service({"worked": deque(make_jobs("worked", "batch", 100)), "idle": deque()}, {"worked": 1, "idle": 1})
     for _ in range(100):
-        service.round(1)
+        service.run_round(1)
     for name, line in service.waiting.items():
-        line.extend(jobs(name, "batch", 100))
+        line.extend(make_jobs(name, "batch", 100))
 
-    had = Counter(service.round(1)[0] for _ in range(40))
+    slot_counts = Counter(service.run_round(1)[0] for _ in range(40))
 
-    assert abs(had["worked"] - had["idle"]) <= 2
+    assert abs(slot_counts["worked"] - slot_counts["idle"]) <= 2
 
 
 def test_interactive_job_precedes_batch_job_of_less_served_tenant() -> None:
     crowd = [
-        contender("a", time=5, interactive=jobs("a", "interactive", 1)),
-        contender("b", time=0, batch=jobs("b", "batch", 9)),
+        make_queue("a", time=5, interactive=make_jobs("a", "interactive", 1)),
+        make_queue("b", time=0, batch=make_jobs("b", "batch", 9)),
     ]
 
     assert [grant.tenant for grant in allocate_slots(FreeSlots(2), 0, crowd).grants] == ["a", "b"]
@@ -188,21 +192,21 @@ def test_interactive_job_precedes_batch_job_of_less_served_tenant() -> None:
 
 def test_continuous_interactive_jobs_do_not_starve_batch_of_another_tenant() -> None:
     clock, time = 0.0, {TenantId("a"): 0.0, TenantId("b"): 0.0}
-    had: Counter[str] = Counter()
+    slot_counts: Counter[str] = Counter()
     for _ in range(200):
         crowd = [
-            contender("a", time=time[TenantId("a")], interactive=jobs("a", "interactive", 1)),
-            contender("b", time=time[TenantId("b")], batch=jobs("b", "batch", 1)),
+            make_queue("a", time=time[TenantId("a")], interactive=make_jobs("a", "interactive", 1)),
+            make_queue("b", time=time[TenantId("b")], batch=make_jobs("b", "batch", 1)),
         ]
         shares = allocate_slots(FreeSlots(1), clock, crowd)
         clock, time = shares.clock, time | dict(shares.virtual_times)
-        had += given_to(shares.grants)
+        slot_counts += count_grants(shares.grants)
 
-    assert had["a"] - had["b"] == pytest.approx(HEAD_START, abs=2)
+    assert slot_counts["a"] - slot_counts["b"] == pytest.approx(HEAD_START, abs=2)
 
 
 def test_job_without_limit_reserves_the_remaining_budget() -> None:
-    crowd = [contender("a", budget_left=3.0, batch=jobs("a", "batch", 2))]
+    crowd = [make_queue("a", budget_left=3.0, batch=make_jobs("a", "batch", 2))]
 
     (grant,) = allocate_slots(FreeSlots(4), 0, crowd).grants
 
@@ -210,26 +214,27 @@ def test_job_without_limit_reserves_the_remaining_budget() -> None:
 
 
 def test_unaffordable_job_blocks_cheaper_jobs_behind_it() -> None:
-    line = [*jobs("a", "dear", 1, max_usd=5.0), *jobs("a", "cheap", 3, max_usd=1.0)]
+    line = [*make_jobs("a", "dear", 1, max_usd=5.0), *make_jobs("a", "cheap", 3, max_usd=1.0)]
 
-    assert allocate_slots(FreeSlots(4), 0, [contender("a", budget_left=4.0, batch=line)]).grants == ()
-    assert len(allocate_slots(FreeSlots(4), 0, [contender("a", budget_left=7.0, batch=line)]).grants) == 3
+    assert allocate_slots(FreeSlots(4), 0, [make_queue("a", budget_left=4.0, batch=line)]).grants == ()
+    assert len(allocate_slots(FreeSlots(4), 0, [make_queue("a", budget_left=7.0, batch=line)]).grants) == 3
 
 
 def test_single_suspect_job_runs_at_a_time_while_others_proceed() -> None:
     crowd = [
-        contender("a", batch=[*jobs("a", "suspect", 2, suspect=True), *jobs("a", "batch", 1)]),
-        contender("b", batch=[*jobs("b", "suspect", 1, suspect=True), *jobs("b", "batch", 1)]),
+        make_queue("a", batch=[*make_jobs("a", "suspect", 2, suspect=True), *make_jobs("a", "batch", 1)]),
+        make_queue("b", batch=[*make_jobs("b", "suspect", 1, suspect=True), *make_jobs("b", "batch", 1)]),
     ]
 
-    begun = [grant.job for grant in allocate_slots(FreeSlots(9), 0, crowd).grants]
+    started_jobs = [grant.job for grant in allocate_slots(FreeSlots(9), 0, crowd).grants]
 
-    assert sorted(begun) == ["a/batch/00000", "a/suspect/00000", "b/batch/00000"]
+    assert sorted(started_jobs) == ["a/batch/00000", "a/suspect/00000", "b/batch/00000"]
 
 
 def test_allocation_does_not_depend_on_tenant_order() -> None:
     crowd = [
-        contender(f"t{number:03}", weight=1 + number % 5, batch=jobs(f"t{number}", "b", 4)) for number in range(99)
+        make_queue(f"t{number:03}", weight=1 + number % 5, batch=make_jobs(f"t{number}", "b", 4))
+        for number in range(99)
     ]
 
     forwards, backwards = (allocate_slots(FreeSlots(50), 0, order) for order in (crowd, crowd[::-1]))
@@ -239,8 +244,8 @@ def test_allocation_does_not_depend_on_tenant_order() -> None:
 
 def test_batch_only_slots_are_not_used_by_interactive_jobs() -> None:
     crowd = [
-        contender("a", interactive=jobs("a", "interactive", 3), batch=jobs("a", "batch", 2)),
-        contender("b", interactive=jobs("b", "interactive", 1)),
+        make_queue("a", interactive=make_jobs("a", "interactive", 3), batch=make_jobs("a", "batch", 2)),
+        make_queue("b", interactive=make_jobs("b", "interactive", 1)),
     ]
 
     shares = allocate_slots(FreeSlots(4, batch_only=True), 0, crowd)
@@ -251,20 +256,20 @@ def test_batch_only_slots_are_not_used_by_interactive_jobs() -> None:
 
 def test_overnight_slots_favour_least_served_tenant_and_cost_no_turns() -> None:
     crowd = [
-        TenantQueue(TenantId("a"), 1, 5.0, 0, None, overnight=jobs("a", "overnight", 9), overnight_running=4),
-        TenantQueue(TenantId("b"), 2, 900.0, None, None, overnight=jobs("b", "overnight", 9), overnight_running=1),
-        TenantQueue(TenantId("c"), 1, 0.0, None, 3.0, overnight=jobs("c", "overnight", 9, max_usd=2.0)),
+        TenantQueue(TenantId("a"), 1, 5.0, 0, None, overnight=make_jobs("a", "overnight", 9), overnight_running=4),
+        TenantQueue(TenantId("b"), 2, 900.0, None, None, overnight=make_jobs("b", "overnight", 9), overnight_running=1),
+        TenantQueue(TenantId("c"), 1, 0.0, None, 3.0, overnight=make_jobs("c", "overnight", 9, max_usd=2.0)),
     ]
 
     shares = allocate_overnight_slots(FreeSlots(9, overnight_only=True), 7.0, crowd)
 
-    assert given_to(shares.grants) == {"a": 1, "b": 7, "c": 1}
+    assert count_grants(shares.grants) == {"a": 1, "b": 7, "c": 1}
     assert (shares.clock, shares.virtual_times) == (7.0, {})
 
 
 def test_regular_slots_are_not_used_by_overnight_jobs() -> None:
-    crowd = [contender("a", batch=jobs("a", "batch", 1)), TenantQueue(TenantId("b"), 1, 0, None, None)]
-    crowd = [replace(item, overnight=jobs(item.tenant, "overnight", 3)) for item in crowd]
+    crowd = [make_queue("a", batch=make_jobs("a", "batch", 1)), TenantQueue(TenantId("b"), 1, 0, None, None)]
+    crowd = [replace(item, overnight=make_jobs(item.tenant, "overnight", 3)) for item in crowd]
 
     shares = allocate_slots(FreeSlots(4), 0, crowd)
 

@@ -54,10 +54,10 @@ def test_permanent_error_is_not_retried_and_keeps_its_message(error: AssayerErro
 def test_error_is_retried_and_counts_as_failed_attempt_unless_a_service_is_unavailable(
     kind: type[AssayerError], counts: bool
 ) -> None:
-    again = decide_after_error(kind("Nobody answers."), attempt=1)
-    assert isinstance(again, Retry)
-    assert again.attempt_failed == counts
-    assert again.seconds > 0
+    decision = decide_after_error(kind("Nobody answers."), attempt=1)
+    assert isinstance(decision, Retry)
+    assert decision.attempt_failed == counts
+    assert decision.seconds > 0
 
 
 @pytest.mark.parametrize("kind", [kind for kind in ALL if kind is not Defect], ids=lambda kind: kind.__name__)

@@ -15,27 +15,29 @@ from orchestrator.jobs.state_machine import (
     build_gave_up_problem,
 )
 
-MOST = AttemptLimits(failures=3, losses=4, outages=5)
+LIMITS = AttemptLimits(failures=3, losses=4, outages=5)
 attempts = st.tuples(st.sampled_from(get_args(RetryCause)), st.text(max_size=600))
 
 
-def last_history(ends: list[tuple[RetryCause, str]]) -> AttemptHistory:
+def run_attempts(attempt_ends: list[tuple[RetryCause, str]]) -> AttemptHistory:
     """Return the history with which the job fails, or the one after all attempts."""
     history = AttemptHistory()
-    for end in ends:
+    for end in attempt_ends:
         history = history.add_attempt(*end)
-        if history.has_exhausted(MOST):
+        if history.has_exhausted(LIMITS):
             break
     return history
 
 
-@given(st.lists(attempts, min_size=sum(MOST), max_size=2 * sum(MOST)))
-def test_unfinished_job_fails_after_limited_attempts_with_last_reasons(ends: list[tuple[RetryCause, str]]) -> None:
-    last = last_history(ends)
+@given(st.lists(attempts, min_size=sum(LIMITS), max_size=2 * sum(LIMITS)))
+def test_unfinished_job_fails_after_limited_attempts_with_last_reasons(
+    attempt_ends: list[tuple[RetryCause, str]],
+) -> None:
+    last = run_attempts(attempt_ends)
     problem = build_gave_up_problem(last)
 
-    assert last.has_exhausted(MOST)
-    assert sum(last[:3]) <= sum(MOST) - 2
+    assert last.has_exhausted(LIMITS)
+    assert sum(last[:3]) <= sum(LIMITS) - 2
     assert str(sum(last[:3])) in problem.title
     assert last.reasons
     assert all(reason in problem.detail for reason in last.reasons)
@@ -43,9 +45,9 @@ def test_unfinished_job_fails_after_limited_attempts_with_last_reasons(ends: lis
 
 
 def test_job_losing_its_worker_every_time_fails_as_lost() -> None:
-    last = last_history([("loss", f"w{number} was lost") for number in range(9)])
+    last = run_attempts([("loss", f"w{number} was lost") for number in range(9)])
 
-    assert last[:3] == (0, MOST.losses, 0)
+    assert last[:3] == (0, LIMITS.losses, 0)
     assert "its worker was lost" in build_gave_up_problem(last).detail
     assert "w3" in build_gave_up_problem(last).detail
 

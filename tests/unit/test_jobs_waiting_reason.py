@@ -6,7 +6,7 @@ import pytest
 
 from orchestrator.jobs.fair_scheduler import QueuePosition, explain_wait
 
-NEXT = QueuePosition(
+FIRST_POSITION = QueuePosition(
     seconds=0,
     ahead=0,
     running=0,
@@ -19,7 +19,7 @@ NEXT = QueuePosition(
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "reason"),
     [
         ({}, "It starts when a worker is free"),
         ({"ahead": 1200}, "ahead of it in the queue: 1,200"),
@@ -35,5 +35,5 @@ NEXT = QueuePosition(
         ({"monthly_usd": 5.0, "spent_usd": 4.9, "max_usd": None}, "It starts when a worker is free"),
     ],
 )
-def test_waiting_reason_includes_its_figures(changes: dict[str, Any], said: str) -> None:
-    assert said in explain_wait(NEXT._replace(**changes))
+def test_waiting_reason_includes_its_figures(changes: dict[str, Any], reason: str) -> None:
+    assert reason in explain_wait(FIRST_POSITION._replace(**changes))

@@ -15,7 +15,7 @@ from cluster.labelled_ideas import FieldNames, outcome_classes, read_labelled_id
 TEXT = "We draw maps of towns by hand and measure how long they last."
 
 
-def written(folder: Path, *records: Any, name: str = "ideas.jsonl") -> Path:
+def write_ideas(folder: Path, *records: Any, name: str = "ideas.jsonl") -> Path:
     path = folder / name
     text = "\n".join(record if isinstance(record, str) else json.dumps(record) for record in records)
     path.write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
@@ -27,7 +27,7 @@ def read(path: Path, **fields: str) -> list[LabelledIdea]:
 
 
 def test_records_of_different_shapes_become_ideas(tmp_path: Path) -> None:
-    path = written(
+    path = write_ideas(
         tmp_path,
         {
             "id": 7,
@@ -51,12 +51,12 @@ def test_records_of_different_shapes_become_ideas(tmp_path: Path) -> None:
 
 
 def test_idea_without_id_gets_a_stable_id(tmp_path: Path) -> None:
-    path = written(tmp_path, {"text": TEXT})
+    path = write_ideas(tmp_path, {"text": TEXT})
     assert read(path) == read(path)
 
 
 @pytest.mark.parametrize(
-    ("record", "said"),
+    ("record", "message"),
     [
         ("{", "ideas.jsonl:1 is not JSON."),
         ("[1]", "ideas.jsonl:1 is not a JSON object."),
@@ -68,29 +68,29 @@ def test_idea_without_id_gets_a_stable_id(tmp_path: Path) -> None:
         ({"text": [TEXT]}, "'text' must be a string or a number"),
     ],
 )
-def test_unusable_line_is_named(tmp_path: Path, record: Any, said: str) -> None:
-    with pytest.raises(InputError) as refused:
-        read(written(tmp_path, record))
-    assert said in refused.value.message
+def test_unusable_line_is_named(tmp_path: Path, record: Any, message: str) -> None:
+    with pytest.raises(InputError) as raised:
+        read(write_ideas(tmp_path, record))
+    assert message in raised.value.message
 
 
 def test_first_unusable_lines_are_named_and_the_rest_counted(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"ideas.jsonl:5 is not JSON. \(and 3 more\)"):
-        read(written(tmp_path, *["{"] * 8))
+        read(write_ideas(tmp_path, *["{"] * 8))
 
 
 def test_files_that_are_missing_damaged_or_empty_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be read"):
         read(tmp_path / "none.jsonl")
-    damaged = tmp_path / "torn.jsonl.gz"
-    damaged.write_bytes(gzip.compress(b"{}" * 99)[:20])
+    damaged_file = tmp_path / "torn.jsonl.gz"
+    damaged_file.write_bytes(gzip.compress(b"{}" * 99)[:20])
     with pytest.raises(InputError, match="damaged"):
-        read(damaged)
+        read(damaged_file)
     with pytest.raises(InputError, match="contains no ideas"):
-        read(written(tmp_path, ""))
+        read(write_ideas(tmp_path, ""))
 
 
-def ideas(*labels: str | None) -> list[LabelledIdea]:
+def make_ideas(*labels: str | None) -> list[LabelledIdea]:
     return [
         LabelledIdea.model_validate({"id": str(n), "title": "Maps", "text": TEXT, "label": label, "date": None})
         for n, label in enumerate(labels)
@@ -98,12 +98,12 @@ def ideas(*labels: str | None) -> list[LabelledIdea]:
 
 
 def test_outcomes_keep_specified_order_or_are_sorted_alphabetically() -> None:
-    assert outcome_classes(ideas("no", "yes"), ("yes", "perhaps", "no")) == ("yes", "perhaps", "no")
-    assert outcome_classes(ideas("yes", "no"), ()) == ("no", "yes")
+    assert outcome_classes(make_ideas("no", "yes"), ("yes", "perhaps", "no")) == ("yes", "perhaps", "no")
+    assert outcome_classes(make_ideas("yes", "no"), ()) == ("no", "yes")
 
 
 @pytest.mark.parametrize(
-    ("labels", "given", "said"),
+    ("labels", "classes", "message"),
     [
         (("yes", None, None), (), "2 of 3 ideas have no label (first: '1')"),
         (("yes", "yes"), (), "All 2 ideas have the label 'yes'"),
@@ -112,8 +112,8 @@ def test_outcomes_keep_specified_order_or_are_sorted_alphabetically() -> None:
     ],
 )
 def test_labels_unusable_for_a_graph_are_rejected(
-    labels: tuple[str | None, ...], given: tuple[str, ...], said: str
+    labels: tuple[str | None, ...], classes: tuple[str, ...], message: str
 ) -> None:
-    with pytest.raises(InputError) as refused:
-        outcome_classes(ideas(*labels), given)
-    assert said in refused.value.message
+    with pytest.raises(InputError) as raised:
+        outcome_classes(make_ideas(*labels), classes)
+    assert message in raised.value.message

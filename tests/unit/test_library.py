@@ -10,7 +10,7 @@ from assayer.literature.own_paper import build_shingles, is_own_paper
 from assayer.literature.work_versions import keep_one_paper_per_work
 from assayer.models import Hit, Identifiers, Paper, PaperId, Window
 from tests.memory_corpus import MemoryCorpus
-from tests.unit.twins import NoFullTexts, a_run
+from tests.unit.twins import NoFullTexts, make_run
 from workers.embedding.hashing_embedder import HashingEmbedder
 
 CUTOFF = dt.date(2023, 6, 30)
@@ -23,7 +23,7 @@ IDEA = parse_idea(
 )
 
 
-def _paper(
+def make_paper(
     key: str, published: dt.date | None, title: str = "Citation checking with readers", abstract: str = ""
 ) -> Paper:
     abstract = abstract or f"Readers check the quotes of reviews against abstracts, study {key}."
@@ -31,7 +31,7 @@ def _paper(
 
 
 class LeakyCorpus(MemoryCorpus):
-    """A source that forgets about the cutoff."""
+    """Corpus that ignores the cutoff."""
 
     async def search(self, queries: object, limit: int, window: Window) -> list[list[Hit]]:
         return [[Hit(paper=paper, similarity=0.5) for paper in self._papers.values()]]
@@ -39,11 +39,11 @@ class LeakyCorpus(MemoryCorpus):
 
 async def test_papers_after_cutoff_or_undated_are_dropped_even_if_returned() -> None:
     papers = [
-        _paper("on-the-day", CUTOFF),
-        _paper("day-after", CUTOFF + dt.timedelta(days=1)),
-        _paper("undated", None),
+        make_paper("on-the-day", CUTOFF),
+        make_paper("day-after", CUTOFF + dt.timedelta(days=1)),
+        make_paper("undated", None),
     ]
-    run = a_run(CUTOFF)
+    run = make_run(CUTOFF)
     library = Library(LeakyCorpus(papers, HashingEmbedder()), NoFullTexts(), run, IDEA)
     (hits,) = await library.search(["quotes"], 10)
     assert [hit.paper.id for hit in hits] == ["on-the-day"]
@@ -52,18 +52,18 @@ async def test_papers_after_cutoff_or_undated_are_dropped_even_if_returned() -> 
 
 
 async def test_undated_papers_are_kept_without_a_cutoff() -> None:
-    library = Library(MemoryCorpus([_paper("undated", None)], HashingEmbedder()), NoFullTexts(), a_run(), IDEA)
+    library = Library(MemoryCorpus([make_paper("undated", None)], HashingEmbedder()), NoFullTexts(), make_run(), IDEA)
     (hits,) = await library.search(["quotes of reviews"], 10)
     assert [hit.paper.id for hit in hits] == ["undated"]
 
 
 async def test_own_paper_of_the_idea_is_recognised_by_title_or_abstract() -> None:
     papers = [
-        _paper("same-title", CUTOFF, title="Checking the Quotes of Generated Reviews."),
-        _paper("same-abstract", CUTOFF, abstract=ABSTRACT),
-        _paper("other", CUTOFF),
+        make_paper("same-title", CUTOFF, title="Checking the Quotes of Generated Reviews."),
+        make_paper("same-abstract", CUTOFF, abstract=ABSTRACT),
+        make_paper("other", CUTOFF),
     ]
-    library = Library(MemoryCorpus(papers, HashingEmbedder()), NoFullTexts(), a_run(CUTOFF), IDEA)
+    library = Library(MemoryCorpus(papers, HashingEmbedder()), NoFullTexts(), make_run(CUTOFF), IDEA)
     (hits,) = await library.search(["quotes of reviews"], 10)
     assert [hit.paper.id for hit in hits] == ["other"]
     assert set(library.own_papers) == {"same-title", "same-abstract"}
@@ -76,7 +76,7 @@ CHINESE = (
 
 
 @pytest.mark.parametrize(
-    ("abstract", "own"),
+    ("abstract", "is_own"),
     [
         (CHINESE, True),
         (CHINESE[:60], True),
@@ -84,49 +84,54 @@ CHINESE = (
         ("我们提出了一种新的方法来预测蛋白质的结构，并且在三个公开的数据集上证明该方法可以达到很高的准确率。", False),
     ],
 )
-def test_a_copied_abstract_in_a_script_without_spaces_is_recognised(abstract: str, own: bool) -> None:
+def test_a_copied_abstract_in_a_script_without_spaces_is_recognised(abstract: str, is_own: bool) -> None:
     idea = f"研究计划：本项目首先回顾相关工作。{CHINESE}随后我们将开展用户研究。"
     assert (
-        is_own_paper("另一个题目", build_shingles(idea), _paper("a", None, title="别的题目", abstract=abstract)) == own
+        is_own_paper("另一个题目", build_shingles(idea), make_paper("a", None, title="别的题目", abstract=abstract))
+        == is_own
     )
 
 
-@pytest.mark.parametrize(("title", "own"), [("检查自动生成的评审意见中的引文", True), ("机器学习", False)])
-def test_title_without_spaces_identifies_own_paper_only_when_long_enough(title: str, own: bool) -> None:
-    assert is_own_paper(title, set(), _paper("a", None, title=title)) == own
+@pytest.mark.parametrize(("title", "is_own"), [("检查自动生成的评审意见中的引文", True), ("机器学习", False)])
+def test_title_without_spaces_identifies_own_paper_only_when_long_enough(title: str, is_own: bool) -> None:
+    assert is_own_paper(title, set(), make_paper("a", None, title=title)) == is_own
 
 
 async def test_a_paper_without_full_text_is_counted_once_with_its_reason() -> None:
-    run = a_run()
-    library = Library(MemoryCorpus([_paper("a", CUTOFF)], HashingEmbedder()), NoFullTexts(), run, IDEA)
+    run = make_run()
+    library = Library(MemoryCorpus([make_paper("a", CUTOFF)], HashingEmbedder()), NoFullTexts(), run, IDEA)
     for _ in range(3):
-        assert await library.full_texts([_paper("a", CUTOFF)]) == {}
+        assert await library.full_texts([make_paper("a", CUTOFF)]) == {}
     (dropped,) = run.journal.list_dropped()
     assert (dropped.item_kind, dropped.count, dropped.reason) == ("full text", 1, "this test has none")
 
 
 async def test_search_after_cutoff_returns_only_later_work_and_not_own_paper() -> None:
     papers = [
-        _paper("on-the-day", CUTOFF),
-        _paper("day-after", CUTOFF + dt.timedelta(days=1)),
-        _paper("own", CUTOFF + dt.timedelta(days=90), title="Checking the Quotes of Generated Reviews"),
-        _paper("undated", None),
+        make_paper("on-the-day", CUTOFF),
+        make_paper("day-after", CUTOFF + dt.timedelta(days=1)),
+        make_paper("own", CUTOFF + dt.timedelta(days=90), title="Checking the Quotes of Generated Reviews"),
+        make_paper("undated", None),
     ]
-    library = Library(MemoryCorpus(papers, HashingEmbedder()), NoFullTexts(), a_run(CUTOFF), IDEA)
+    library = Library(MemoryCorpus(papers, HashingEmbedder()), NoFullTexts(), make_run(CUTOFF), IDEA)
     (hits,) = await library.search_after_cutoff(["quotes of reviews"], 10)
     assert [hit.paper.id for hit in hits] == ["day-after"]
     assert library.own_papers.keys() == {"own"}
 
 
 async def test_search_after_cutoff_is_empty_without_a_cutoff() -> None:
-    library = Library(MemoryCorpus([_paper("any", CUTOFF)], HashingEmbedder()), NoFullTexts(), a_run(), IDEA)
+    library = Library(MemoryCorpus([make_paper("any", CUTOFF)], HashingEmbedder()), NoFullTexts(), make_run(), IDEA)
     assert await library.search_after_cutoff(["quotes of reviews"], 10) == [[]]
 
 
 async def test_later_work_is_found_despite_many_earlier_papers() -> None:
-    earlier = [_paper(f"earlier {number}", CUTOFF) for number in range(40)]
-    later = _paper("later", CUTOFF + dt.timedelta(days=1), title="Tides", abstract="Quotes, far from what was asked.")
-    library = Library(MemoryCorpus([*earlier, later], HashingEmbedder()), NoFullTexts(), a_run(CUTOFF), IDEA)
+    earlier_papers = [make_paper(f"earlier {number}", CUTOFF) for number in range(40)]
+    later_paper = make_paper(
+        "later", CUTOFF + dt.timedelta(days=1), title="Tides", abstract="Quotes, far from what was asked."
+    )
+    library = Library(
+        MemoryCorpus([*earlier_papers, later_paper], HashingEmbedder()), NoFullTexts(), make_run(CUTOFF), IDEA
+    )
     (hits,) = await library.search_after_cutoff(["quotes of reviews"], 30)
     assert [hit.paper.id for hit in hits] == ["later"]
 
@@ -144,19 +149,19 @@ def _record(key: str, title: str, year: int, venue: str = "", author: str = "Ann
     )
 
 
-WORK = "Readers who check the quotes of reviews"
+WORK_TITLE = "Readers who check the quotes of reviews"
 RECORDS = [
-    _record("preprint", WORK, 2019, arxiv="1901.00001"),
-    _record("published", WORK, 2020, "Journal of Reading", "Mueller, A.", doi="10.1000/r"),
-    _record("short", f"{WORK} (Extended Abstract)", 2020, "Proceedings of Reading"),
-    _record("corrected", f"Correction to: {WORK}", 2021, "Journal of Reading"),
+    _record("preprint", WORK_TITLE, 2019, arxiv="1901.00001"),
+    _record("published", WORK_TITLE, 2020, "Journal of Reading", "Mueller, A.", doi="10.1000/r"),
+    _record("short", f"{WORK_TITLE} (Extended Abstract)", 2020, "Proceedings of Reading"),
+    _record("corrected", f"Correction to: {WORK_TITLE}", 2021, "Journal of Reading"),
 ]
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2, 3), (3, 2, 1, 0), (2, 0, 3, 1)])
 def test_several_records_of_a_work_are_merged_and_listed(order: tuple[int, ...]) -> None:
-    other = _record("other", "Readers who check the tables of reviews", 2020, "Journal of Reading")
-    lead, second = keep_one_paper_per_work([*(RECORDS[place] for place in order), other])
+    other_record = _record("other", "Readers who check the tables of reviews", 2020, "Journal of Reading")
+    lead, second = keep_one_paper_per_work([*(RECORDS[place] for place in order), other_record])
     assert (lead.id, second.id) == ("published", "other")
     assert sorted(lead.other_records) == [
         "correction, Journal of Reading, 2021, corrected",
@@ -169,9 +174,9 @@ def test_several_records_of_a_work_are_merged_and_listed(order: tuple[int, ...])
 @pytest.mark.parametrize(
     "paper",
     [
-        _record("a", WORK, 2020, author="Cy Diaz"),
-        _record("b", WORK, 2012),
-        _record("c", f"{WORK} of books", 2020),
+        _record("a", WORK_TITLE, 2020, author="Cy Diaz"),
+        _record("b", WORK_TITLE, 2012),
+        _record("c", f"{WORK_TITLE} of books", 2020),
     ],
 )
 def test_different_author_year_or_title_is_a_different_work(paper: Paper) -> None:
@@ -179,6 +184,6 @@ def test_different_author_year_or_title_is_a_different_work(paper: Paper) -> Non
 
 
 async def test_search_returns_a_work_once() -> None:
-    library = Library(LeakyCorpus(RECORDS, HashingEmbedder()), NoFullTexts(), a_run(), IDEA)
+    library = Library(LeakyCorpus(RECORDS, HashingEmbedder()), NoFullTexts(), make_run(), IDEA)
     ((hit,),) = await library.search(["quotes"], 10)
     assert hit.paper.id == "published"

@@ -64,7 +64,7 @@ ENTRIES = (
     "A. Lee and B. Moss, “|Replay of wet meadows|,” J. Fens, vol. 4, no. 2, pp. 1–9, 2019.",
     "Lee, A., & Moss, B. (2019). Replay of wet meadows. Journal of Fens, 4(2), 1–9. |https://doi.org/10.1000/fens.1|",
 )
-OTHERS = (
+OTHER_ENTRIES = (
     "Bell, C. (2018). Seeds of the fen. Journal of Fens, 3(1), 10–19.",
     "Cole, D. (2017). Drained soils and water. Journal of Fens, 2(1), 20–29.",
 )
@@ -79,12 +79,12 @@ def check(idea: Idea) -> None:
     assert idea.reference_list.count("10.1000/fens.1") == 1
 
 
-def _escape(text: str) -> str:
+def escape_xml(text: str) -> str:
     return text.replace("&", "&amp;")
 
 
 def _run(text: str) -> str:
-    return f'<w:r><w:t xml:space="preserve">{_escape(text)}</w:t></w:r>'
+    return f'<w:r><w:t xml:space="preserve">{escape_xml(text)}</w:t></w:r>'
 
 
 RELATIONS = (
@@ -110,19 +110,19 @@ async def test_targets_of_links_in_word_are_read(entry: str, kind: str) -> None:
     before, label, after = entry.split("|")
     opening, closing = WORD_LINKS[kind]
     linked = f"{_run(before)}{opening}{_run(label)}{closing}{_run(after)}"
-    plain = "".join(f"<w:p>{_run(text)}</w:p>" for text in OTHERS)
-    body = f"<w:p>{_run(BODY)}</w:p><w:p>{_run('References')}</w:p><w:p>{linked}</w:p>{plain}"
+    plain_paragraphs = "".join(f"<w:p>{_run(text)}</w:p>" for text in OTHER_ENTRIES)
+    body = f"<w:p>{_run(BODY)}</w:p><w:p>{_run('References')}</w:p><w:p>{linked}</w:p>{plain_paragraphs}"
     check(await read_document_idea(word(body, parts={"word/_rels/document.xml.rels": RELATIONS}), "a.docx"))
 
 
-async def test_field_that_spans_paragraphs_is_no_link_after_its_end() -> None:
+async def test_field_that_spans_paragraphs_is_not_a_link_after_its_end() -> None:
     """A bibliography is one field over all its entries; links are fields inside it."""
     opening, closing = WORD_LINKS["field"]
     outer = opening.replace("HYPERLINK", "ADDIN BIBLIOGRAPHY").replace(DOI, "x")
     before, label, after = ENTRIES[0].split("|")
     body = (
         f"<w:p>{_run(BODY)}</w:p><w:p>{_run('References')}</w:p><w:p>{outer}{_run(before)}{opening}{_run(label)}{closing}"
-        f"{_run(after)}</w:p><w:p>{_run(OTHERS[0])}</w:p><w:p>{_run(OTHERS[1])}{closing}</w:p>"
+        f"{_run(after)}</w:p><w:p>{_run(OTHER_ENTRIES[0])}</w:p><w:p>{_run(OTHER_ENTRIES[1])}{closing}</w:p>"
     )
     check(await read_document_idea(word(body), "a.docx"))
 
@@ -134,27 +134,27 @@ async def test_targets_of_links_in_notes_of_word_are_read() -> None:
         f"<w:p>{_run('Lee, A., & Moss, B. (2019). ')}{linked}"
         f"{_run('. Journal of Fens, 4(2), 1–9.')}</w:p></w:footnote></w:footnotes>"
     )
-    more = {"word/footnotes.xml": part, "word/_rels/footnotes.xml.rels": RELATIONS}
+    parts = {"word/footnotes.xml": part, "word/_rels/footnotes.xml.rels": RELATIONS}
     body = f'<w:p>{_run(BODY)}<w:r><w:footnoteReference w:id="2"/></w:r></w:p>'
-    idea = await read_document_idea(word(body, parts=more), "a.docx")
+    idea = await read_document_idea(word(body, parts=parts), "a.docx")
     assert [(work.doi, work.title) for work in idea.references] == [("10.1000/fens.1", "Replay of wet meadows")]
 
 
 @pytest.mark.parametrize("entry", ENTRIES)
 async def test_targets_of_links_in_open_document_are_read(entry: str) -> None:
-    before, label, after = map(_escape, entry.split("|"))
+    before, label, after = map(escape_xml, entry.split("|"))
     names = 'xmlns:xlink="http://www.w3.org/1999/xlink"'
     linked = f'{before}<text:a {names} xlink:href="{DOI}">{label}</text:a>{after}'
-    paragraphs = "".join(f"<text:p>{text}</text:p>" for text in (BODY, "References", linked, *OTHERS))
+    paragraphs = "".join(f"<text:p>{text}</text:p>" for text in (BODY, "References", linked, *OTHER_ENTRIES))
     check(await read_document_idea(odt(paragraphs), "a.odt"))
 
 
 @pytest.mark.parametrize("entry", ENTRIES)
 @pytest.mark.parametrize("item", ["p", "li"])
 async def test_targets_of_links_in_html_are_read(entry: str, item: str) -> None:
-    before, label, after = map(_escape, entry.split("|"))
+    before, label, after = map(escape_xml, entry.split("|"))
     linked = f'{before}<a href="{DOI}"><em>{label}</em></a>{after}'
-    entries = "".join(f"<{item}>{text}</{item}>" for text in (linked, *OTHERS))
+    entries = "".join(f"<{item}>{text}</{item}>" for text in (linked, *OTHER_ENTRIES))
     page = f"<html><body><h1>On fens</h1><h2>Plan</h2><p>{BODY}</p><h2>References</h2>{entries}</body></html>"
     check(await read_document_idea(page.encode(), "a.html"))
 
@@ -165,8 +165,8 @@ async def test_targets_of_links_in_rich_text_are_read(entry: str) -> None:
         "".join(item if item.isascii() else f"\\u{ord(item)}?" for item in part) for part in entry.split("|")
     )
     link = rf'{{\field{{\*\fldinst{{HYPERLINK "{DOI}"}}}}{{\fldrslt{{\ul {label}}}}}}}'
-    others = "".join(rf"{text}\par " for text in OTHERS).replace("–", r"\u8211?")
-    source = rf"{{\rtf1\ansi {BODY}\par References\par {before}{link}{after}\par {others}}}"
+    paragraphs = "".join(rf"{text}\par " for text in OTHER_ENTRIES).replace("–", r"\u8211?")
+    source = rf"{{\rtf1\ansi {BODY}\par References\par {before}{link}{after}\par {paragraphs}}}"
     check(await read_document_idea(source.encode(), "a.rtf"))
 
 
@@ -177,9 +177,9 @@ def test_targets_of_links_in_markdown_are_read(entry: str, link: str) -> None:
     if "[" in label or "doi.org" in label:
         return
     linked = f"{before}{link.format(label=label, doi=DOI)}{after}"
-    listed = "\n\n".join((linked, *OTHERS))
+    entries = "\n\n".join((linked, *OTHER_ENTRIES))
     definition = f"[lee]: {DOI}" if "][lee]" in link else ""
-    check(parse_idea(f"# On fens\n\n{BODY}.\n\n## References\n\n{listed}\n\n{definition}\n", "a.md"))
+    check(parse_idea(f"# On fens\n\n{BODY}.\n\n## References\n\n{entries}\n\n{definition}\n", "a.md"))
 
 
 def test_linked_citation_in_the_text_is_a_citation_and_a_work() -> None:
@@ -189,16 +189,16 @@ def test_linked_citation_in_the_text_is_a_citation_and_a_work() -> None:
     assert idea.reading.citation_marks == 1
 
 
-def _stream(text: str) -> bytes:
+def make_stream(text: str) -> bytes:
     data = text.encode("cp1252")
     return b"<< /Length %d >>\nstream\n%s\nendstream" % (len(data), data)
 
 
 async def test_targets_of_links_in_pdf_are_read() -> None:
     lines = [BODY[:60], BODY[60:], "References", "Lee, A., & Moss, B. (2019). Replay of wet meadows. Journal of",
-             "Fens, 4(2), 1-9.", *OTHERS]  # fmt: skip
-    shown = [line.replace("–", "-").replace("(", r"\(").replace(")", r"\)") for line in lines]
-    content = "\n".join(f"BT /F1 11 Tf 60 {700 - 20 * n} Td ({line}) Tj ET" for n, line in enumerate(shown))
+             "Fens, 4(2), 1-9.", *OTHER_ENTRIES]  # fmt: skip
+    escaped_lines = [line.replace("–", "-").replace("(", r"\(").replace(")", r"\)") for line in lines]
+    content = "\n".join(f"BT /F1 11 Tf 60 {700 - 20 * n} Td ({line}) Tj ET" for n, line in enumerate(escaped_lines))
     link = b"<< /Type /Annot /Subtype /Link /Rect [%d %d %d %d] /Border [0 0 0] /A << /S /URI /URI (%s) >> >>"
     objects = [
         b"<< /Type /Catalog /Pages 2 0 R >>",
@@ -206,7 +206,7 @@ async def test_targets_of_links_in_pdf_are_read() -> None:
         b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
         b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Resources << /Font << /F1 3 0 R >> >> /Contents 5 0 R "
         b"/Annots [6 0 R 7 0 R 8 0 R] >>",
-        _stream(content),
+        make_stream(content),
         link % (200, 636, 340, 650, DOI.encode()),
         link % (60, 616, 120, 630, DOI.encode()),
         link % (60, 696, 120, 710, b"https://fens.example/"),

@@ -15,7 +15,7 @@ from workers.llm.errors import (
 from workers.llm.refusal_reasons import RejectionReason
 
 
-def _failure(status: int, message: str = "", code: str = "") -> TransientLlmFailure | PermanentLlmFailure:
+def classify(status: int, message: str = "", code: str = "") -> TransientLlmFailure | PermanentLlmFailure:
     return failure_from_status(status, ErrorBody(message, code, ""), None)
 
 
@@ -30,7 +30,7 @@ def _failure(status: int, message: str = "", code: str = "") -> TransientLlmFail
     ],
 )
 def test_temporary_error_status_is_transient(status: int, kind: FaultKind, overloaded: bool) -> None:
-    failure = _failure(status, "try later")
+    failure = classify(status, "try later")
     assert isinstance(failure, TransientLlmFailure)
     assert failure.fault.kind == kind
     assert failure.overloaded is overloaded
@@ -61,7 +61,7 @@ def test_temporary_error_status_is_transient(status: int, kind: FaultKind, overl
 def test_permanent_rejection_is_explained_without_the_key(
     status: int, message: str, code: str, reason: RejectionReason
 ) -> None:
-    failure = _failure(status, message, code)
+    failure = classify(status, message, code)
     assert isinstance(failure, PermanentLlmFailure)
     assert failure.reason == reason
     explained = explain_rejection(failure, "http://host/v1", "x")
@@ -87,7 +87,7 @@ def test_only_unrecognised_bad_request_is_attributed_to_the_question(
 
 
 @pytest.mark.parametrize(
-    ("body", "written"),
+    ("body", "generation"),
     [
         ({"message": "m", "code": "json_validate_failed", "failed_generation": '{"a": '}, '{"a": '),
         ({"error": {"message": "m", "code": "json_validate_failed", "failed_generation": None}}, ""),
@@ -96,8 +96,8 @@ def test_only_unrecognised_bad_request_is_attributed_to_the_question(
         (None, None),
     ],
 )
-def test_rejected_generation_is_read_from_the_error_body(body: object, written: str | None) -> None:
-    assert extract_rejected_generation(body) == written
+def test_rejected_generation_is_read_from_the_error_body(body: object, generation: str | None) -> None:
+    assert extract_rejected_generation(body) == generation
 
 
 @pytest.mark.parametrize(
@@ -119,41 +119,41 @@ def test_error_bodies_of_every_shape_are_read(body: object, message: str) -> Non
     assert parse_error_body(body).message == message
 
 
-def _refused(message: str, param: str = "") -> PermanentLlmFailure:
+def make_failure(message: str, param: str = "") -> PermanentLlmFailure:
     return PermanentLlmFailure("bad_request", 400, ErrorBody(message, "", param))
 
 
 def test_structured_output_falls_back_to_json_mode_then_to_prompt() -> None:
     first = initial_dialect("auto")
-    second = first.adapt(_refused("json_schema is not supported", "response_format"))
+    second = first.adapt(make_failure("json_schema is not supported", "response_format"))
     assert second is not None
     assert second.structured == "json_object"
-    third = second.adapt(_refused("'response_format.type' must be 'json_schema' or 'text'"))
+    third = second.adapt(make_failure("'response_format.type' must be 'json_schema' or 'text'"))
     assert third is not None
     assert third.structured == "prompt"
-    assert third.adapt(_refused("response_format")) is None
+    assert third.adapt(make_failure("response_format")) is None
 
 
 def test_explicit_structured_output_setting_is_not_changed() -> None:
-    assert initial_dialect("json_schema").adapt(_refused("response_format unsupported")) is None
+    assert initial_dialect("json_schema").adapt(make_failure("response_format unsupported")) is None
     assert initial_dialect("json_object").structured == "json_object"
 
 
 def test_unsupported_model_parameters_are_renamed_or_dropped() -> None:
     first = initial_dialect("auto")
     renamed = first.adapt(
-        _refused("Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.", "max_tokens")
+        make_failure("Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.", "max_tokens")
     )
     assert renamed is not None
     assert renamed.tokens_field == "max_completion_tokens"
-    quiet = renamed.adapt(_refused("Unsupported value: 'temperature' does not support 0", "temperature"))
+    quiet = renamed.adapt(make_failure("Unsupported value: 'temperature' does not support 0", "temperature"))
     assert quiet is not None
     assert not quiet.temperature
     assert quiet.structured == "json_schema"
 
 
 def test_unrecognised_rejection_does_not_change_the_dialect() -> None:
-    assert initial_dialect("auto").adapt(_refused("messages must alternate")) is None
+    assert initial_dialect("auto").adapt(make_failure("messages must alternate")) is None
     assert (
         initial_dialect("auto").adapt(PermanentLlmFailure("wrong_key", 401, ErrorBody("json_schema", "", ""))) is None
     )

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from workers.llm.adaptive_admission import AdaptiveLimit
 
-UNHURRIED = settings(deadline=None)  # the machine may be busy
+NO_DEADLINE = settings(deadline=None)  # the machine may be busy
 
 EVENTS = st.lists(
     st.tuples(
@@ -24,18 +24,18 @@ EVENTS = st.lists(
 )
 
 
-@UNHURRIED
+@NO_DEADLINE
 @given(st.integers(1, 64), st.integers(64, 512), EVENTS)
 def test_limit_stays_within_its_bounds_and_pauses_never_shrink(
     start: int, maximum: int, events: list[tuple[str, int, float, float, int, str]]
 ) -> None:
     limit = AdaptiveLimit(start, maximum)
     now = 0.0
-    for what, ago, passed, seconds, in_flight, kind in events:
+    for event, ago, passed, seconds, in_flight, kind in events:
         now += passed
         epoch = max(0, limit.epoch - ago)
         before, paused, value = limit.epoch, limit.paused_until, limit.value
-        if what == "answered":
+        if event == "answered":
             limit.record_response(epoch, now, kind, seconds, in_flight)
         else:
             limit.record_turned_away(epoch, now, seconds, in_flight)
@@ -45,7 +45,7 @@ def test_limit_stays_within_its_bounds_and_pauses_never_shrink(
         assert (limit.epoch != before) == (limit.value != value)
 
 
-@UNHURRIED
+@NO_DEADLINE
 @given(EVENTS)
 def test_unreached_limit_never_grows(events: list[tuple[str, int, float, float, int, str]]) -> None:
     limit = AdaptiveLimit(32, 512)
@@ -54,7 +54,7 @@ def test_unreached_limit_never_grows(events: list[tuple[str, int, float, float, 
         assert limit.value <= 32
 
 
-def _dice(seed: int) -> random.Random:
+def make_generator(seed: int) -> random.Random:
     return random.Random(seed)  # noqa: S311 - simulated latencies, not cryptography
 
 
@@ -67,7 +67,7 @@ class Endpoint:
         self.now = 0.0
         self.calls: list[tuple[float, int, float, int]] = []
         """End, epoch, duration, tokens."""
-        self.random = _dice(1)
+        self.random = make_generator(1)
 
     def run(self, until: float, away: Callable[[int], bool] = lambda in_flight: False) -> None:
         while self.now < until:
@@ -84,7 +84,7 @@ class Endpoint:
                 self.limit.record_response(epoch, self.now, tokens.bit_length(), seconds, in_flight)
 
 
-_SCATTER = _dice(2)
+_SCATTER = make_generator(2)
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_limit_reaches_maximum_when_load_does_not_slow_endpoint(
 
 
 def test_a_few_random_rejections_do_not_keep_the_limit_down() -> None:
-    dice = _dice(3)
+    dice = make_generator(3)
     endpoint = Endpoint(AdaptiveLimit(32, 512), lambda in_flight, tokens: 2.0)
     endpoint.run(until=200.0, away=lambda in_flight: dice.random() < 0.03)
     assert endpoint.limit.value > 256

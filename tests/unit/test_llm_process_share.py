@@ -52,12 +52,12 @@ def test_combined_shares_never_exceed_the_limit(limit: int, steps: list[tuple[in
     holders: dict[str, ShareHolder] = {}
     now, shares, in_flight = 0.0, dict.fromkeys(range(6), 0), dict.fromkeys(range(6), 0)
     renewed = dict.fromkeys(range(6), 0.0)
-    for process, ended, passed in steps:
+    for process, ended_count, passed in steps:
         now += passed
         for name in shares:
             if now - renewed[name] > LEASE_SECONDS:
                 shares[name] = in_flight[name] = 0
-        in_flight[process] = max(0, in_flight[process] - ended)
+        in_flight[process] = max(0, in_flight[process] - ended_count)
         shares[process], _ = divide(holders, f"{process}", in_flight[process], limit, now)
         renewed[process] = now
         in_flight[process] = max(in_flight[process], shares[process])
@@ -82,20 +82,20 @@ async def test_request_during_idle_share_release_is_admitted_again(monkeypatch: 
     monkeypatch.setattr(module, "_RENEW_SECONDS", 0.01)
     busy, admitted = asyncio.Event(), asyncio.Event()
 
-    class Slow(InMemorySharedState):
+    class SlowSharedState(InMemorySharedState):
         async def change(self, key: str, work: Callable[[str, float], tuple[str, Any]]) -> Any:
             await asyncio.sleep(0.02)
             return await super().change(key, work)
 
-    share = ProcessShare(Slow(SystemClock()), "k", 4, time.monotonic)
+    share = ProcessShare(SlowSharedState(SystemClock()), "k", 4, time.monotonic)
 
-    def changed() -> None:
+    def set_if_shared() -> None:
         if share.value:
             admitted.set()
 
     for pause in (0.0, 0.005, 0.015, 0.03, 0.05):
         busy.set()
-        share.want(lambda: int(busy.is_set()), busy.is_set, changed)
+        share.want(lambda: int(busy.is_set()), busy.is_set, set_if_shared)
         async with asyncio.timeout(10):
             await admitted.wait()
         assert share.value == 4

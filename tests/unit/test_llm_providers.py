@@ -12,7 +12,7 @@ from workers.llm.providers import complete_llm, find_provider, keys_set, provide
 KEYS = {name: f"key-of-{name}" for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "AZURE_OPENAI_API_KEY")}
 
 
-def _completed(model: str, environment: dict[str, str] = KEYS, **llm: Any) -> dict[str, Any]:
+def complete_settings(model: str, environment: dict[str, str] = KEYS, **llm: Any) -> dict[str, Any]:
     return complete_llm({"model": model, **llm}, environment)
 
 
@@ -22,7 +22,7 @@ def test_every_provider_uses_its_own_environment_variables(name: str) -> None:
     variables = dict.fromkeys(entry.key_variables[:1], "key")
     if entry.base_url is None:
         variables[str(entry.address_variable)] = "https://mine.example.org"
-    llm = _completed(f"{name}/some-model", variables)
+    llm = complete_settings(f"{name}/some-model", variables)
     settings = Settings(llm=llm).llm  # type: ignore[arg-type]  # a mapping is validated
     assert settings is not None
     assert settings.model == "some-model"
@@ -35,23 +35,25 @@ def test_every_provider_uses_its_own_environment_variables(name: str) -> None:
 def test_missing_key_is_named(name: str) -> None:
     entry = providers()[name]
     with pytest.raises(ConfigurationError, match=f"{entry.key_variables[0]}.* not set"):
-        _completed(f"{name}/m", {str(entry.address_variable): "https://mine.example.org"} if not entry.base_url else {})
+        complete_settings(
+            f"{name}/m", {str(entry.address_variable): "https://mine.example.org"} if not entry.base_url else {}
+        )
 
 
 def test_azure_without_its_address_names_the_variable() -> None:
     with pytest.raises(ConfigurationError, match="AZURE_OPENAI_ENDPOINT is not set"):
-        _completed("azure/my-deployment")
+        complete_settings("azure/my-deployment")
 
 
 def test_key_in_assayer_settings_takes_precedence() -> None:
-    assert _completed("anthropic/m", api_key="ours")["api_key"] == "ours"
-    assert _completed("anthropic/m", {}, api_key="ours")["api_key"] == "ours"
-    assert "key_variable" not in _completed("anthropic/m", api_key="ours")
+    assert complete_settings("anthropic/m", api_key="ours")["api_key"] == "ours"
+    assert complete_settings("anthropic/m", {}, api_key="ours")["api_key"] == "ours"
+    assert "key_variable" not in complete_settings("anthropic/m", api_key="ours")
 
 
 def test_key_is_not_used_for_another_provider() -> None:
-    assert _completed("anthropic/m")["api_key"] == "key-of-ANTHROPIC_API_KEY"
-    assert "api_key" not in _completed("ollama/m")
+    assert complete_settings("anthropic/m")["api_key"] == "key-of-ANTHROPIC_API_KEY"
+    assert "api_key" not in complete_settings("ollama/m")
 
 
 def test_providers_whose_key_is_set_are_named_with_the_variable() -> None:
@@ -67,32 +69,34 @@ def test_base_url_in_settings_keeps_full_model_name() -> None:
 
 def test_unknown_provider_is_refused_unless_openai_variables_name_an_endpoint() -> None:
     with pytest.raises(ConfigurationError, match=r"Unknown provider 'meta-llama'.*Providers: openai, azure"):
-        _completed("meta-llama/Llama-3.3")
-    llm = _completed("meta-llama/Llama-3.3", {"OPENAI_BASE_URL": "http://gpu-box/v1"})
+        complete_settings("meta-llama/Llama-3.3")
+    llm = complete_settings("meta-llama/Llama-3.3", {"OPENAI_BASE_URL": "http://gpu-box/v1"})
     assert (llm["base_url"], llm["model"]) == ("http://gpu-box/v1", "meta-llama/Llama-3.3")
 
 
 def test_address_without_scheme_is_completed() -> None:
-    assert _completed("ollama/qwen3:8b", {"OLLAMA_HOST": "gpu-box:11434"})["base_url"] == "http://gpu-box:11434/v1"
+    assert (
+        complete_settings("ollama/qwen3:8b", {"OLLAMA_HOST": "gpu-box:11434"})["base_url"] == "http://gpu-box:11434/v1"
+    )
     azure = {"AZURE_OPENAI_ENDPOINT": "https://r.openai.azure.com/", "AZURE_OPENAI_API_KEY": "k"}
-    assert _completed("azure/d", azure)["base_url"] == "https://r.openai.azure.com/openai/v1"
+    assert complete_settings("azure/d", azure)["base_url"] == "https://r.openai.azure.com/openai/v1"
 
 
 def test_additional_models_must_use_the_same_provider() -> None:
-    llm = _completed("openai/gpt-6-sol", fast_model="openai/gpt-6-luna")
+    llm = complete_settings("openai/gpt-6-sol", fast_model="openai/gpt-6-luna")
     assert llm["fast_model"] == "gpt-6-luna"
     assert set(llm["prices"]) == {"gpt-6-sol", "gpt-6-luna"}
     with pytest.raises(ConfigurationError, match="openai does not serve the model"):
-        _completed("openai/gpt-6-sol", fast_model="anthropic/claude-sonnet-5-5")
-    routed = _completed("openrouter/a/b", {"OPENROUTER_API_KEY": "k"}, judge_model="anthropic/claude-opus-5-5")
+        complete_settings("openai/gpt-6-sol", fast_model="anthropic/claude-sonnet-5-5")
+    routed = complete_settings("openrouter/a/b", {"OPENROUTER_API_KEY": "k"}, judge_model="anthropic/claude-opus-5-5")
     assert (routed["model"], routed["judge_model"]) == ("a/b", "anthropic/claude-opus-5-5")
 
 
 def test_user_price_overrides_price_table_including_dated_snapshots() -> None:
     model = "claude-sonnet-5-5-20260928"
-    assert _completed(f"anthropic/{model}")["prices"][model][:2] == (2.0, 10.0)
-    assert _completed(f"anthropic/{model}", prices={model: [1, 2]})["prices"] == {model: [1, 2]}
-    assert _completed("anthropic/unheard-of")["prices"] == {}
+    assert complete_settings(f"anthropic/{model}")["prices"][model][:2] == (2.0, 10.0)
+    assert complete_settings(f"anthropic/{model}", prices={model: [1, 2]})["prices"] == {model: [1, 2]}
+    assert complete_settings("anthropic/unheard-of")["prices"] == {}
 
 
 def test_batches_are_rejected_for_providers_without_openai_batches() -> None:
@@ -110,7 +114,7 @@ def test_command_line_choice_overrides_all_other_sources(monkeypatch: pytest.Mon
 
 
 def test_provider_is_recognised_by_its_address() -> None:
-    known = find_provider("https://api.mistral.ai/v1/")
-    assert known is not None
-    assert known[0] == "mistral"
+    provider = find_provider("https://api.mistral.ai/v1/")
+    assert provider is not None
+    assert provider[0] == "mistral"
     assert find_provider("http://127.0.0.1:1/v1") is None

@@ -23,11 +23,11 @@ AUTO = initial_dialect("auto")
 QUESTION = FittedQuestion(a_question(), WEIGHING.messages(a_question()), WEIGHING.max_tokens)
 
 
-def _first() -> ChatRequest:
+def make_first_request() -> ChatRequest:
     return build_first_request(WEIGHING, "m", QUESTION, SETTINGS)
 
 
-def _repaired(request: ChatRequest, text: str, finish_reason: str = "stop") -> ChatRequest:
+def make_repair_request(request: ChatRequest, text: str, finish_reason: str = "stop") -> ChatRequest:
     completion = Completion(text, "", finish_reason, 1, 1)
     return build_repair_request(request, completion, parse_answer(completion, Weighing), SETTINGS, QUESTION)
 
@@ -41,7 +41,7 @@ def test_every_prompt_of_the_gateway_renders(name: str, fields: dict[str, str]) 
 
 
 def test_schema_is_sent_as_structured_output_where_supported() -> None:
-    body = _first().body(AUTO)
+    body = make_first_request().body(AUTO)
     assert [message["role"] for message in body["messages"]] == ["system", "user"]
     assert (body["model"], body["temperature"], body["seed"], body["max_tokens"]) == ("m", 0.0, 7, 500)
     form = body["response_format"]["json_schema"]
@@ -57,7 +57,7 @@ def test_bounds_of_the_question_are_sent_only_if_answers_are_to_be_bounded() -> 
         WEIGHING, bounds=lambda question: AnswerBounds(lists={"weights": LabelledList(question.labels)})
     )
     usual = build_first_request(bounded_task, "m", QUESTION, SETTINGS)
-    assert usual == _first()
+    assert usual == make_first_request()
     bounded = build_first_request(bounded_task, "m", QUESTION, SETTINGS.model_copy(update={"bounded_answers": True}))
     schema = bounded.body(AUTO)["response_format"]["json_schema"]["schema"]
     assert [entry["properties"]["label"]["enum"] for entry in schema["properties"]["weights"]["prefixItems"]] == [
@@ -69,22 +69,22 @@ def test_bounds_of_the_question_are_sent_only_if_answers_are_to_be_bounded() -> 
 
 @pytest.mark.parametrize("structured", ["json_object", "prompt"])
 def test_schema_is_appended_to_the_question_without_structured_output(structured: str) -> None:
-    body = _first().body(AUTO._replace(structured=structured))  # type: ignore[arg-type]
-    plain = _first().body(AUTO)["messages"]
+    body = make_first_request().body(AUTO._replace(structured=structured))  # type: ignore[arg-type]
+    plain = make_first_request().body(AUTO)["messages"]
     assert body["messages"][0] == plain[0]
-    asked = body["messages"][1]["content"]
-    assert asked.startswith(plain[1]["content"])
-    assert json.loads(asked[asked.rindex("\n") :]) == answer_schema(Weighing).schema
+    user_message = body["messages"][1]["content"]
+    assert user_message.startswith(plain[1]["content"])
+    assert json.loads(user_message[user_message.rindex("\n") :]) == answer_schema(Weighing).schema
     form = {"type": "json_object"} if structured == "json_object" else None
     assert body.get("response_format") == form
 
 
 def test_temperature_is_omitted_for_models_without_it() -> None:
-    assert "temperature" not in _first().body(AUTO._replace(temperature=False))
+    assert "temperature" not in make_first_request().body(AUTO._replace(temperature=False))
 
 
 def test_repair_request_includes_only_last_answer_with_exact_errors() -> None:
-    request = _repaired(_repaired(_first(), "first"), an_answer(stance="maybe"))
+    request = make_repair_request(make_repair_request(make_first_request(), "first"), an_answer(stance="maybe"))
     *_, assistant, user = messages = request.body(AUTO)["messages"]
     assert len(messages) == 4
     assert (assistant["role"], assistant["content"]) == ("assistant", an_answer(stance="maybe"))
@@ -94,19 +94,19 @@ def test_repair_request_includes_only_last_answer_with_exact_errors() -> None:
 
 
 def test_empty_answer_is_replaced_by_placeholder_in_repair_request() -> None:
-    request = _repaired(_first(), "")
+    request = make_repair_request(make_first_request(), "")
     assert request.body(AUTO)["messages"][2]["content"] == "(no answer)"
 
 
 def test_repair_of_truncated_answer_allows_more_tokens_and_asks_for_brevity() -> None:
-    request = _repaired(_first(), an_answer()[:20], "length")
+    request = make_repair_request(make_first_request(), an_answer()[:20], "length")
     assert request.max_tokens == 800
     assert "cut off" in request.body(AUTO)["messages"][-1]["content"]
-    assert _repaired(request, an_answer()[:20], "length").max_tokens == 800
+    assert make_repair_request(request, an_answer()[:20], "length").max_tokens == 800
 
 
 def test_usage_is_estimated_where_the_endpoint_reports_none() -> None:
-    request = _first()
+    request = make_first_request()
     assert request.usage(Completion("x" * 40, "", "stop", 7, 3)) == (7, 3)
     assert request.usage(Completion("x" * 40, "", "stop", None, None)) == (
         request.prompt_tokens,

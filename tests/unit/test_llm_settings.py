@@ -7,9 +7,9 @@ from workers.llm import LlmSettings, Price
 
 
 def test_tiers_map_to_models_without_duplicates() -> None:
-    one = LlmSettings(base_url="http://host/v1/", model="big")
-    assert (one.model_for("fast"), one.model_for("strong"), one.models) == ("big", "big", ("big",))
-    assert one.base_url == "http://host/v1"
+    settings = LlmSettings(base_url="http://host/v1/", model="big")
+    assert (settings.model_for("fast"), settings.model_for("strong"), settings.models) == ("big", "big", ("big",))
+    assert settings.base_url == "http://host/v1"
     two = LlmSettings(base_url="http://host/v1", model="big", fast_model="small")
     assert (two.model_for("fast"), two.model_for("strong"), two.models) == ("small", "big", ("big", "small"))
 
@@ -55,7 +55,7 @@ def test_wrong_setting_is_refused_by_name(wrong: dict[str, object]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "other", "same"),
+    ("url", "other_url", "is_same"),
     [
         ("http://host/v1", "http://HOST:80/v1/", True),
         ("https://host/v1", "https://host:443/v1", True),
@@ -66,9 +66,9 @@ def test_wrong_setting_is_refused_by_name(wrong: dict[str, object]) -> None:
         ("http://host/v1", "http://host/v2", False),
     ],
 )
-def test_equivalent_urls_are_the_same_endpoint(text: str, other: str, same: bool) -> None:
-    first, second = (LlmSettings(base_url=url, model="m").endpoint for url in (text, other))
-    assert (first == second) == same
+def test_equivalent_urls_are_the_same_endpoint(url: str, other_url: str, is_same: bool) -> None:
+    first, second = (LlmSettings(base_url=url, model="m").endpoint for url in (url, other_url))
+    assert (first == second) == is_same
     assert "secret" not in first
 
 

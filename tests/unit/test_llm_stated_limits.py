@@ -63,5 +63,5 @@ def test_context_window_is_read_from_a_message_with_several_numbers(message: str
         ("Limit 200 / day. Please try again in 7m12s.", False),
     ],
 )
-def test_request_above_the_whole_rate_limit_is_told_from_a_full_minute(message: str, exceeds: bool) -> None:
+def test_request_above_the_rate_limit_is_distinguished_from_an_exhausted_minute(message: str, exceeds: bool) -> None:
     assert exceeds_rate(message) == exceeds

@@ -39,7 +39,7 @@ def log(tmp_path: Path) -> Iterator[Path]:
             logging.getLogger(name).setLevel(before)
 
 
-def lines(file: Path) -> list[dict[str, Any]]:
+def read_log(file: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in file.read_text("utf-8").splitlines()]
 
 
@@ -51,21 +51,21 @@ def fail() -> None:
 
 
 async def test_log_lines_in_all_tasks_carry_job_and_tenant_ids(log: Path) -> None:
-    async def step(name: str) -> None:
+    async def log_step(name: str) -> None:
         with log_context(run=name):
             await asyncio.sleep(0)
             LOG.warning("a step of %s", name)
 
     with log_context(job="ev_1", tenant="bees"):
-        await asyncio.gather(step("a"), step("b"))
+        await asyncio.gather(log_step("a"), log_step("b"))
     LOG.info("afterwards")
-    found = lines(log)
-    assert [(line.get("job"), line.get("tenant"), line.get("run"), line["message"]) for line in found] == [
+    log_lines = read_log(log)
+    assert [(line.get("job"), line.get("tenant"), line.get("run"), line["message"]) for line in log_lines] == [
         ("ev_1", "bees", "a", "a step of a"),
         ("ev_1", "bees", "b", "a step of b"),
         (None, None, None, "afterwards"),
     ]
-    assert [line["level"] for line in found] == ["warning", "warning", "info"]
+    assert [line["level"] for line in log_lines] == ["warning", "warning", "info"]
 
 
 def test_error_is_logged_by_type_and_location_without_message(log: Path) -> None:
@@ -73,7 +73,7 @@ def test_error_is_logged_by_type_and_location_without_message(log: Path) -> None
         fail()
     except Defect:
         LOG.exception("job %s", "ev_1")
-    (line,) = lines(log)
+    (line,) = read_log(log)
     assert [error["kind"] for error in line["errors"]] == ["assayer.errors.Defect", "builtins.ValueError"]
     assert line["errors"][0]["places"][-1].startswith("tests/unit/test_log.py:")
     assert line["errors"][0]["places"][-1].endswith(" fail")
@@ -86,19 +86,19 @@ def test_error_is_logged_by_type_and_location_without_message(log: Path) -> None
 def test_secret_in_a_message_is_masked(log: Path, secret: str) -> None:
     LOG.warning("refused: %s", secret)
     assert secret not in log.read_text("utf-8")
-    assert lines(log)[0]["message"].endswith("…")
+    assert read_log(log)[0]["message"].endswith("…")
 
 
 def test_line_break_in_message_does_not_split_the_log_line(log: Path) -> None:
     LOG.warning("one\ntwo")
-    assert [line["message"] for line in lines(log)] == ["one\ntwo"]
+    assert [line["message"] for line in read_log(log)] == ["one\ntwo"]
 
 
 def test_log_file_moved_away_is_recreated(log: Path) -> None:
     LOG.warning("one")
     log.rename(log.with_suffix(".1"))
     LOG.warning("two")
-    assert [line["message"] for line in lines(log)] == ["two"]
+    assert [line["message"] for line in read_log(log)] == ["two"]
 
 
 def test_a_file_that_cannot_be_written_is_refused_by_name(tmp_path: Path) -> None:
@@ -107,7 +107,7 @@ def test_a_file_that_cannot_be_written_is_refused_by_name(tmp_path: Path) -> Non
         configure_log(LogSettings(file=tmp_path / "logs" / "service.jsonl"))
 
 
-def test_extra_fields_are_written_beside_the_message() -> None:
+def test_extra_fields_are_written_with_the_message() -> None:
     record = logging.LogRecord("assayer.access", logging.INFO, "", 0, "GET %s", ("/healthz",), None)
     record.told = {"status": 200}
     line = json.loads(JsonLinesFormatter().format(record))

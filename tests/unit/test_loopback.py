@@ -31,7 +31,7 @@ def test_loopback_connections_and_numeric_lookups_are_allowed() -> None:
             pass
         assert socket.getaddrinfo("8.8.8.8", 53)
         assert socket.getaddrinfo("localhost", 53)
-        ours, theirs = socket.socketpair()
-        ours.close()
-        theirs.close()
+        first_end, second_end = socket.socketpair()
+        first_end.close()
+        second_end.close()
     assert outbound.attempts == []

@@ -27,11 +27,11 @@ async def test_cancellation_arriving_with_the_last_reply_is_not_lost() -> None:
     client = WaitingClient()
     connection._client = client  # type: ignore[assignment]
 
-    async def leave() -> None:
+    async def leave_connection() -> None:
         async with connection:
             pass
 
-    leaving = asyncio.create_task(leave())
+    leaving = asyncio.create_task(leave_connection())
     await asyncio.sleep(0.01)
     client.answer.set_result(None)
     leaving.cancel()

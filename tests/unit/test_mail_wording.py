@@ -41,34 +41,34 @@ HEADERS = {
 _storable = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=300)
 
 
-def ended(name: str = "Call 7", **others: object) -> CallFinished:
+def make_finished_call(name: str = "Call 7", **fields: object) -> CallFinished:
     counts = {"rows": 158, "full": 56, "part": 9, "unscored": 90, "failed": 0, "cancelled": 0, "refused": 3}
     return CallFinished.model_validate(
-        {"call": CALL, "name": name, "erased": 0, "cost_usd": 1.25, "known_cost_usd": 1.25} | counts | others
+        {"call": CALL, "name": name, "erased": 0, "cost_usd": 1.25, "known_cost_usd": 1.25} | counts | fields
     )
 
 
-def mail(
-    news: MailContent, name: str = "Ada Byron", address: str = "ada@example.org", tenant: str = "acme"
+def make_mail(
+    content: MailContent, name: str = "Ada Byron", address: str = "ada@example.org", tenant: str = "acme"
 ) -> ClaimedMail:
-    return ClaimedMail(ID, name, address, tenant, news, 1, MemberId("mb_7"), "owner")
+    return ClaimedMail(ID, name, address, tenant, content, 1, MemberId("mb_7"), "owner")
 
 
-def text_of(news: MailContent) -> str:
-    return str(compose_mail(mail(news), SENDER, URL, NOW).get_content())
+def compose_text(content: MailContent) -> str:
+    return str(compose_mail(make_mail(content), SENDER, URL, NOW).get_content())
 
 
 @given(name=_storable, person=_storable, tenant=_storable)
 def test_names_cannot_inject_headers_or_recipients(name: str, person: str, tenant: str) -> None:
-    for news in (
-        ended(name),
+    for content in (
+        make_finished_call(name),
         ReviewsAssigned(call=CALL, name=name, proposals=2, due=None),
         BidsRequested(call=CALL, name=name),
         MemberInvited(role="owner"),
         MemberInvited(role="reviewer", call=CALL, name=name, due=dt.date(2031, 12, 1)),
     ):
-        sent = compose_mail(mail(news, name=person, tenant=tenant), SENDER, URL, NOW).as_bytes()
-        read = message_from_bytes(sent, policy=SMTP)
+        mail_bytes = compose_mail(make_mail(content, name=person, tenant=tenant), SENDER, URL, NOW).as_bytes()
+        read = message_from_bytes(mail_bytes, policy=SMTP)
         assert set(read.keys()) == HEADERS
         assert [address.addr_spec for address in read["To"].addresses] == ["ada@example.org"]
         assert "\n" not in str(read["Subject"])
@@ -93,23 +93,25 @@ def test_invalid_or_multiple_mail_addresses_are_rejected(address: str) -> None:
     with pytest.raises(ValueError, match="it "):
         parse_mail_address("Ada", address)
     with pytest.raises(ValueError, match="it "):
-        compose_mail(mail(MemberInvited(role="reviewer"), address=address), SENDER, URL, NOW)
+        compose_mail(make_mail(MemberInvited(role="reviewer"), address=address), SENDER, URL, NOW)
 
 
 @given(_storable)
 def test_accepted_address_names_a_single_mailbox(address: str) -> None:
     try:
-        made = parse_mail_address("Ada", address)
+        mail_address = parse_mail_address("Ada", address)
     except ValueError:
         return
-    assert made.addr_spec
-    read = message_from_bytes(compose_mail(mail(ended(), address=address), SENDER, URL, NOW).as_bytes(), policy=SMTP)
+    assert mail_address.addr_spec
+    read = message_from_bytes(
+        compose_mail(make_mail(make_finished_call(), address=address), SENDER, URL, NOW).as_bytes(), policy=SMTP
+    )
     assert len(read["To"].addresses) == 1
     assert set(read.keys()) == HEADERS
 
 
 def test_mail_about_finished_call_lists_counts_and_cost() -> None:
-    lines = [" ".join(line.split()) for line in text_of(ended()).splitlines()]
+    lines = [" ".join(line.split()) for line in compose_text(make_finished_call()).splitlines()]
     assert lines[:9] == [
         "Call 7 has finished: 158 rows.",
         "",
@@ -127,24 +129,27 @@ def test_mail_about_finished_call_lists_counts_and_cost() -> None:
 
 
 def test_unknown_cost_is_reported_as_unknown() -> None:
-    assert "Cost: unknown.\n" in text_of(ended(cost_usd=None, known_cost_usd=0.0))
-    assert "unknown; the known part is $0.75." in text_of(ended(cost_usd=None, known_cost_usd=0.75))
-    assert "Cost: $0.00." in text_of(ended(cost_usd=0.0, known_cost_usd=0.0))
+    assert "Cost: unknown.\n" in compose_text(make_finished_call(cost_usd=None, known_cost_usd=0.0))
+    assert "unknown; the known part is $0.75." in compose_text(make_finished_call(cost_usd=None, known_cost_usd=0.75))
+    assert "Cost: $0.00." in compose_text(make_finished_call(cost_usd=0.0, known_cost_usd=0.0))
 
 
 def test_message_id_is_stable_and_uses_the_sender_domain() -> None:
-    first, again = (compose_mail(mail(ended()), SENDER, URL, now) for now in (NOW, NOW + dt.timedelta(hours=3)))
-    assert first["Message-ID"] == again["Message-ID"] == "<00000000000040008000000000000007@example.org>"
+    first, second = (
+        compose_mail(make_mail(make_finished_call()), SENDER, URL, sent_at)
+        for sent_at in (NOW, NOW + dt.timedelta(hours=3))
+    )
+    assert first["Message-ID"] == second["Message-ID"] == "<00000000000040008000000000000007@example.org>"
 
 
 def test_review_invitation_names_the_call_and_due_date() -> None:
-    news = MemberInvited(role="reviewer", call=CALL, name="Spring call", due=dt.date(2031, 12, 1))
-    sent = compose_mail(mail(news), SENDER, URL, NOW)
-    assert sent["Subject"] == "Invitation to review: Spring call"
-    text = str(sent.get_content())
+    content = MemberInvited(role="reviewer", call=CALL, name="Spring call", due=dt.date(2031, 12, 1))
+    message = compose_mail(make_mail(content), SENDER, URL, NOW)
+    assert message["Subject"] == "Invitation to review: Spring call"
+    text = str(message.get_content())
     assert text.startswith("You are invited to review proposals in Spring call for acme, as a reviewer: you review")
     assert "Reviews are due by 2031-12-01." in text
     assert f"{URL}/console/sign-in" in text
     unnamed = MemberInvited(role="reviewer", call=CALL)
-    assert "review proposals in bt_7 for acme" in text_of(unnamed)
-    assert "due by" not in text_of(unnamed)
+    assert "review proposals in bt_7 for acme" in compose_text(unnamed)
+    assert "due by" not in compose_text(unnamed)

@@ -12,7 +12,7 @@ FRACTION = "<mfrac><mrow><mi>a</mi><mo>+</mo><mi>b</mi></mrow><mi>c</mi></mfrac>
 
 
 @pytest.mark.parametrize(
-    ("inner", "shown"),
+    ("inner", "expected_text"),
     [
         (FRACTION, "(a+b)/c"),
         ("<msqrt><mi>x</mi><mo>+</mo><mn>1</mn></msqrt>", "sqrt(x+1)"),
@@ -27,8 +27,11 @@ FRACTION = "<mfrac><mrow><mi>a</mi><mo>+</mo><mi>b</mi></mrow><mi>c</mi></mfrac>
          "(a+b)/c"),
     ],
 )  # fmt: skip
-def test_formula_keeps_its_meaning(inner: str, shown: str) -> None:
-    assert mathml_text(etree.fromstring(f"<math xmlns='http://www.w3.org/1998/Math/MathML'>{inner}</math>")) == shown
+def test_formula_keeps_its_meaning(inner: str, expected_text: str) -> None:
+    assert (
+        mathml_text(etree.fromstring(f"<math xmlns='http://www.w3.org/1998/Math/MathML'>{inner}</math>"))
+        == expected_text
+    )
 
 
 def test_deeply_nested_formula_is_read() -> None:

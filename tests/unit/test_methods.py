@@ -10,30 +10,36 @@ from assayer.models import Absent
 from cluster.methods import METHODS, MethodInputs
 from cluster.settings import Settings
 from tests.memory_corpus import MemoryCorpus
-from tests.unit.grapheval_judging import EMBEDDER, forty_labelled_ideas, graph_of_ideas, judge_over, maps_idea
-from tests.unit.twins import NoFullTexts, a_run
+from tests.unit.grapheval_judging import (
+    EMBEDDER,
+    build_idea_graph,
+    judge_over,
+    make_forty_labelled_ideas,
+    make_maps_idea,
+)
+from tests.unit.twins import NoFullTexts, make_run
 
 NO_GRAPH = Absent(reason="there is no graph of labelled ideas.")
 
 
-def bench_of(judge: GraphJudge | Absent, llm: Llm | None = None) -> MethodInputs:
+def make_method_inputs(judge: GraphJudge | Absent, llm: Llm | None = None) -> MethodInputs:
     literature = MemoryCorpus((), EMBEDDER)
     return MethodInputs(Settings(), Backends(llm or NoLlm(), literature, NoFullTexts(), EMBEDDER), judge)
 
 
 @pytest.mark.parametrize("method", ["review", "scholareval", "check"])
 async def test_report_without_a_model_has_evidence_but_no_verdict(method: str) -> None:
-    judge = judge_over(await graph_of_ideas(forty_labelled_ideas()))
-    report = (await METHODS[method].evaluate(maps_idea(), a_run(), bench_of(judge))).report
+    judge = judge_over(await build_idea_graph(make_forty_labelled_ideas()))
+    report = (await METHODS[method].evaluate(make_maps_idea(), make_run(), make_method_inputs(judge))).report
     assert report.method == method
     assert report.evidence is not None
     assert (report.verdict, report.panel_review, report.parts) == (None, None, ())
     assert (report.evidence.not_stated is None) == (method != "check")
 
 
-async def test_grapheval_needs_a_graph_and_says_how_to_build_one() -> None:
+async def test_grapheval_without_a_graph_explains_how_to_build_one() -> None:
     with pytest.raises(InputError, match="assayer graph build"):
-        await METHODS["grapheval"].evaluate(maps_idea(), a_run(), bench_of(NO_GRAPH))
+        await METHODS["grapheval"].evaluate(make_maps_idea(), make_run(), make_method_inputs(NO_GRAPH))
 
 
 @pytest.mark.parametrize("name", METHODS)

@@ -10,7 +10,7 @@ from assayer.models import Idea
 from assayer.name_reading.reading import mask_remaining_names
 from assayer.name_reading.task import NAMES, NamesAnswer, NamesQuestion
 from assayer.own_references.kept_words import keep_words
-from tests.unit.twins import TwinLlm, a_run
+from tests.unit.twins import TwinLlm, make_run
 
 BODY = "We rehearse what the next round of training would overwrite, as bees do in a garden. " * 4
 TEXT = f"""# Rehearsal in gardens
@@ -26,16 +26,16 @@ Our method follows Nguyen (2019). The pilot was run with Qwfp Zxcvbn in Oslo, an
 
 async def read(*names: str) -> Idea:
     llm = TwinLlm({NAMES.name: lambda _: NamesAnswer(people=list(names))})
-    idea = await mask_remaining_names(blind_idea(parse_idea(TEXT, "idea.md")), llm, a_run())
-    (question,) = llm.questions(NamesQuestion)
+    idea = await mask_remaining_names(blind_idea(parse_idea(TEXT, "idea.md")), llm, make_run())
+    (question,) = llm.list_questions(NamesQuestion)
     assert "Jane Roe" not in question.idea
     return idea
 
 
-async def test_names_that_stand_in_the_text_are_masked_in_all_forms_and_recorded() -> None:
+async def test_names_in_the_text_are_masked_in_all_forms_and_recorded() -> None:
     idea = await read("Qwfp Zxcvbn", "سارة الحربي")
-    for left in ("Qwfp", "Zxcvbn", "الحربي"):
-        assert left not in idea.text + "".join(section.text for section in idea.sections)
+    for unmasked_name in ("Qwfp", "Zxcvbn", "الحربي"):
+        assert unmasked_name not in idea.text + "".join(section.text for section in idea.sections)
     assert "[name] still keeps the hives" in idea.text
     assert idea.blinding is not None
     assert idea.blinding.checked_by_model
@@ -49,22 +49,22 @@ async def test_names_that_stand_in_the_text_are_masked_in_all_forms_and_recorded
 @pytest.mark.parametrize(
     "name", ["Ada Byron", "bees", "We", "Nguyen", "We rehearse what the next round of training", "", "[name]", "7"]
 )
-async def test_what_is_no_name_in_the_text_is_not_masked(name: str) -> None:
+async def test_words_that_are_not_names_are_not_masked(name: str) -> None:
     before = blind_idea(parse_idea(TEXT, "idea.md")).text
     assert (await read(name)).text == before
 
 
 async def test_names_may_remain_if_the_model_does_not_answer() -> None:
     masked = blind_idea(parse_idea(f"{BODY} The hives are those of Qwfp Zxcvbn.", "idea.md"))
-    llm, run = TwinLlm(failing={NAMES.name: MalformedAnswer("no JSON")}), a_run()
+    llm, run = TwinLlm(failing={NAMES.name: MalformedAnswer("no JSON")}), make_run()
     assert await mask_remaining_names(masked, llm, run) == masked
     assert masked.blinding is not None
     assert masked.blinding.names_may_remain
     assert run.journal.failed_calls
 
 
-async def test_nothing_is_asked_without_a_model_or_of_an_idea_that_is_not_masked() -> None:
+async def test_no_request_is_sent_without_a_model_or_for_an_unmasked_idea() -> None:
     idea = parse_idea(TEXT, "idea.md")
-    assert await mask_remaining_names(blind_idea(idea), NoLlm(), a_run()) == blind_idea(idea)
-    assert await mask_remaining_names(idea, llm := TwinLlm(), a_run()) == idea
-    assert llm.asked == []
+    assert await mask_remaining_names(blind_idea(idea), NoLlm(), make_run()) == blind_idea(idea)
+    assert await mask_remaining_names(idea, llm := TwinLlm(), make_run()) == idea
+    assert llm.requests == []

@@ -6,10 +6,10 @@ from assayer.ideas.parsing import parse_idea
 from assayer.models import Idea
 from assayer.reference_lists.note_entries import split_note
 from tests.contract.office_files import odt, word
-from tests.unit.processor_time import filled, limited
+from tests.unit.processor_time import fill_text, limited_processor_time
 from workers.documents.document_ideas import read_document_idea
 
-__all__ = ["limited"]
+__all__ = ["limited_processor_time"]
 
 LEE = "Lee, A., & Moss, B. (2019). Replay of wet meadows. Journal of Fens, 4(2), 1–9. https://doi.org/10.1000/fens.1"
 BELL = "Ada Bell, “Seeds of the Fen,” Journal of Fens 7, no. 2 (2020): 12–30."
@@ -52,7 +52,7 @@ def test_several_citations_in_a_note_are_several_entries() -> None:
     assert split_note(f"See {BELL[:-1]}; {COLE}") == ("", (BELL[:-1], COLE))
 
 
-def test_remark_before_a_citation_stays_a_note() -> None:
+def test_remark_before_a_citation_is_a_note() -> None:
     assert split_note(f"The plots were drained twice in a dry year. See {BELL}") == (
         "The plots were drained twice in a dry year.",
         (BELL,),
@@ -79,7 +79,7 @@ def test_remark_before_a_citation_stays_a_note() -> None:
         "Corresponding author: fen@fens.example, 2021.",
     ],
 )
-def test_note_that_is_a_remark_stays_a_note(note: str) -> None:
+def test_note_that_is_a_remark_is_not_a_reference(note: str) -> None:
     assert split_note(note) == (note, ())
 
 
@@ -99,7 +99,7 @@ def check(idea: Idea, entries: int = 2) -> None:
     assert (idea.reading.notes, idea.reading.references, idea.reading.citation_marks) == (1, entries, entries)
 
 
-def test_notes_of_markdown_are_told_apart() -> None:
+def test_markdown_reference_notes_are_distinguished_from_remarks() -> None:
     check(
         parse_idea(
             f"# On meadows\n\n## Problem\n\n{BODY}.[^1] More.[^2]\n\n[^2]: Plots of four metres.\n\n## Method\n\n"
@@ -109,7 +109,7 @@ def test_notes_of_markdown_are_told_apart() -> None:
     )
 
 
-def test_notes_of_rst_and_org_are_told_apart() -> None:
+def test_rst_and_org_reference_notes_are_distinguished_from_remarks() -> None:
     rst = f"On meadows\n~~~~~~~~~~\n\n{BODY}. [Lee19]_ Then. [#]_\n\n.. [Lee19] {LEE}\n.. [#] For a reason.\n"
     org = f"#+TITLE: On meadows\n\n{BODY}.[fn:lee] Then.[fn:2]\n\n[fn:lee] {LEE}\n[fn:2] For a reason.\n"
     for text in (rst, org):
@@ -124,47 +124,55 @@ def test_named_notes_of_markdown_get_numbers() -> None:
     assert idea.text == f"# On meadows\n\n{BODY}.[^1] Then.[^2]\n\n[^2]: For a reason."
 
 
-def test_notes_beside_a_numbered_list_get_no_numbers() -> None:
-    listed = "\n".join(f"[{n}] Cole, C. ({2000 + n}). Soils of fen {n}. Fen Sci, {n}(1), 1–9." for n in (1, 2, 3))
-    idea = parse_idea(f"{BODY} [1, 2].[^1] So [3].\n\n[^1]: {LEE}\n\n## References\n\n{listed}\n", "a.md")
+def test_notes_next_to_a_numbered_list_get_no_numbers() -> None:
+    reference_list = "\n".join(
+        f"[{n}] Cole, C. ({2000 + n}). Soils of fen {n}. Fen Sci, {n}(1), 1–9." for n in (1, 2, 3)
+    )
+    idea = parse_idea(f"{BODY} [1, 2].[^1] So [3].\n\n[^1]: {LEE}\n\n## References\n\n{reference_list}\n", "a.md")
     assert [work.number for work in idea.references] == [1, 2, 3, None]
     assert idea.references[3].doi == "10.1000/fens.1"
 
 
-def _paragraph(text: str) -> str:
+def render_paragraph(text: str) -> str:
     return f"<w:p><w:r><w:t>{text.replace('&', '&amp;')}</w:t></w:r></w:p>"
 
 
 @pytest.mark.parametrize("kind", ["endnote", "footnote"])
 @pytest.mark.parametrize("heading", ["", '<w:pPr><w:pStyle w:val="H1"/></w:pPr>'])
-async def test_notes_of_word_are_told_apart(kind: str, heading: str) -> None:
-    def marked(text: str, number: int) -> str:
+async def test_word_reference_notes_are_distinguished_from_remarks(kind: str, heading: str) -> None:
+    def render_marked_paragraph(text: str, number: int) -> str:
         return f'<w:p><w:r><w:t>{text}</w:t></w:r><w:r><w:{kind}Reference w:id="{number}"/></w:r></w:p>'
 
     notes = "".join(
-        f'<w:{kind} w:id="{number}">{_paragraph(text)}</w:{kind}>'
+        f'<w:{kind} w:id="{number}">{render_paragraph(text)}</w:{kind}>'
         for number, text in ((1, LEE), (2, "Plots of four metres."), (3, BELL))
     )
     part = f'<w:{kind}s xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main">{notes}</w:{kind}s>'
     styles = '<w:style w:type="paragraph" w:styleId="H1"><w:name w:val="heading 1"/></w:style>'
     titles = [f"<w:p>{heading}<w:r><w:t>{title}</w:t></w:r></w:p>" for title in ("Problem", "Method")]
-    body = titles[0] + marked(f"{BODY}.", 1) + marked(f"{BODY}.", 2) + titles[1] + marked(f"{BODY}.", 3)
+    body = (
+        titles[0]
+        + render_marked_paragraph(f"{BODY}.", 1)
+        + render_marked_paragraph(f"{BODY}.", 2)
+        + titles[1]
+        + render_marked_paragraph(f"{BODY}.", 3)
+    )
     check(await read_document_idea(word(body, styles, {f"word/{kind}s.xml": part}), "plan.docx"))
 
 
 @pytest.mark.parametrize("kind", ["footnote", "endnote"])
-async def test_notes_of_open_document_are_told_apart(kind: str) -> None:
-    def note(text: str) -> str:
+async def test_open_document_reference_notes_are_distinguished_from_remarks(kind: str) -> None:
+    def render_note(text: str) -> str:
         return (
             f'<text:note text:note-class="{kind}"><text:note-citation>i</text:note-citation><text:note-body><text:p>'
             f"{text.replace('&', '&amp;')}</text:p></text:note-body></text:note>"
         )
 
-    body = "".join(f"<text:p>{BODY}.{note(text)}</text:p>" for text in (LEE, "Plots of four metres.", BELL))
+    body = "".join(f"<text:p>{BODY}.{render_note(text)}</text:p>" for text in (LEE, "Plots of four metres.", BELL))
     check(await read_document_idea(odt(body), "plan.odt"))
 
 
-async def test_footnotes_of_tex_are_told_apart() -> None:
+async def test_tex_reference_footnotes_are_distinguished_from_remarks() -> None:
     tex_lee = LEE.replace("&", r"\&").replace("–", "--")
     source = (
         rf"\documentclass{{article}}\begin{{document}}\section{{Problem}}{BODY}.\footnote{{{tex_lee}}} More."
@@ -174,7 +182,7 @@ async def test_footnotes_of_tex_are_told_apart() -> None:
     check(await read_document_idea(source.encode(), "plan.tex"))
 
 
-async def test_footnotes_of_html_are_told_apart() -> None:
+async def test_html_reference_footnotes_are_distinguished_from_remarks() -> None:
     def mark(number: int) -> str:
         return f'<sup><a href="#fn{number}" id="fnref{number}">{number}</a></sup>'
 
@@ -183,8 +191,8 @@ async def test_footnotes_of_html_are_told_apart() -> None:
         for number, text in ((1, LEE), (2, "Plots of four metres."), (3, BELL))
     )
     page = (
-        f"<html><body><h1>On meadows</h1><h2>Problem</h2><p>{BODY}.{mark(1)} More.{mark(2)}</p><h2>Method</h2>"
-        f"<p>{BODY}.{mark(3)}</p><section class=footnotes><ol>{notes}</ol></section></body></html>"
+        f"<html><body><h1>On meadows</h1><h2>Problem</h2><p>{BODY}.{mark(1)} More.{mark(2)}</p>"
+        f"<h2>Method</h2><p>{BODY}.{mark(3)}</p><section class=footnotes><ol>{notes}</ol></section></body></html>"
     )
     check(await read_document_idea(page.encode(), "plan.html"))
 
@@ -197,9 +205,9 @@ def test_hidden_text_in_a_note_that_is_an_entry_is_flagged() -> None:
 
 @pytest.mark.parametrize("unit", ["Lee, A. (2019). A b. J 4, 1. ", "; Lee", "see ", "see Lee, A. (2019). "])
 def test_long_notes_are_read_in_linear_time(unit: str) -> None:
-    split_note(filled(unit))
+    split_note(fill_text(unit))
 
 
 @pytest.mark.parametrize("unit", ["[^1]: a\n", "[^1]:", "[^a] ", "[^b]: Lee, A. (2019). A b. J 4(1), 1.\n"])
 def test_texts_with_many_notes_are_read_in_linear_time(unit: str) -> None:
-    parse_idea(filled(unit, start=f"{BODY} and {BODY}\n\n", characters=100_000), "a.md")
+    parse_idea(fill_text(unit, start=f"{BODY} and {BODY}\n\n", characters=100_000), "a.md")

@@ -7,7 +7,7 @@ from assayer.models import Citation, Paper, PaperId, Point
 PAPERS = {PaperId(key): Paper(id=PaperId(key), title=f"On [P9] {key}", abstract="…", source="corpus") for key in "abc"}
 
 
-def _point(*papers: str) -> Point:
+def make_point(*papers: str) -> Point:
     ids = [PaperId(paper) for paper in papers]
     return Point(
         kind="support",
@@ -18,8 +18,8 @@ def _point(*papers: str) -> Point:
 
 def test_papers_are_numbered_on_first_use_and_keep_their_number() -> None:
     numbering = Numbering()
-    assert numbering.apply(_point("b", "a")).text == "[P1] [P2]"
-    second = numbering.apply(_point("a", "c"))
+    assert numbering.apply(make_point("b", "a")).text == "[P1] [P2]"
+    second = numbering.apply(make_point("a", "c"))
     assert second.text == "[P2] [P3]"
     assert [citation.label for citation in second.citations] == ["P2", "P3"]
     references = numbering.build_references(numbering.list_papers(PAPERS))
@@ -47,6 +47,6 @@ def test_source_text_resembling_a_marker_is_not_numbered() -> None:
 
 def test_title_that_looks_like_a_citation_label_is_escaped() -> None:
     numbering = Numbering()
-    numbering.apply(_point("a"))
+    numbering.apply(make_point("a"))
     (reference,) = numbering.build_references(numbering.list_papers(PAPERS))
     assert reference.title == "On (P9) a"

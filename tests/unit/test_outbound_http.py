@@ -85,8 +85,8 @@ def test_retry_after_is_read(headers: dict[str, str], seconds: float | None) -> 
 
 
 @given(st.text())
-def test_arbitrary_retry_after_is_none_or_non_negative(said: str) -> None:
-    seconds = retry_after({"retry-after": said}, NOW)
+def test_arbitrary_retry_after_is_none_or_non_negative(header: str) -> None:
+    seconds = retry_after({"retry-after": header}, NOW)
     assert seconds is None or seconds >= 0
 
 
@@ -100,7 +100,7 @@ def test_secrets_are_redacted_in_all_encodings() -> None:
     assert redact_secrets("a b/1 a%20b%2F1 a+b%2F1 c", "a b/1", "") == "… … … c"
 
 
-def attempted(breaker: CircuitBreaker, now: float, succeeds: bool | None) -> bool | None:
+def make_attempt(breaker: CircuitBreaker, now: float, succeeds: bool | None) -> bool | None:
     """Make an attempt that succeeds, fails, or ends without an outcome; return whether it was a probe."""
     with breaker.attempt(now) as probe:
         if probe is not None and succeeds is not None:
@@ -111,14 +111,14 @@ def attempted(breaker: CircuitBreaker, now: float, succeeds: bool | None) -> boo
 def test_breaker_opens_after_repeated_failures_and_closes_after_successful_probe() -> None:
     breaker = CircuitBreaker(threshold=2, pause=30)
     outcomes = [(0.0, False), (0.0, True), (0.0, False), (0.0, False)]
-    assert [attempted(breaker, *outcome) for outcome in outcomes] == [False] * 4
-    assert attempted(breaker, 29.9, True) is None
+    assert [make_attempt(breaker, *outcome) for outcome in outcomes] == [False] * 4
+    assert make_attempt(breaker, 29.9, True) is None
     assert breaker.seconds_until_open(10.0) == 20.0
-    assert attempted(breaker, 30.0, None) is True
-    assert attempted(breaker, 30.0, False) is True
-    assert attempted(breaker, 59.9, True) is None
+    assert make_attempt(breaker, 30.0, None) is True
+    assert make_attempt(breaker, 30.0, False) is True
+    assert make_attempt(breaker, 59.9, True) is None
     with breaker.attempt(60.0) as probe:
         assert probe is True
-        assert attempted(breaker, 61.0, True) is None
-    assert attempted(breaker, 62.0, True) is True
-    assert (breaker.failures, attempted(breaker, 62.0, True)) == (0, False)
+        assert make_attempt(breaker, 61.0, True) is None
+    assert make_attempt(breaker, 62.0, True) is True
+    assert (breaker.failures, make_attempt(breaker, 62.0, True)) == (0, False)

@@ -14,10 +14,15 @@ LIBRARY = Library(SAMPLE)
 
 
 def test_paper_identifiers_do_not_depend_on_other_papers() -> None:
-    few = Library(SAMPLE[10:20])
-    for entry in few.entries:
-        same = LIBRARY.by_id[entry.record.id]
-        assert (entry.s2, entry.corpus_id, entry.doi, entry.arxiv) == (same.s2, same.corpus_id, same.doi, same.arxiv)
+    small_library = Library(SAMPLE[10:20])
+    for entry in small_library.entries:
+        same_entry = LIBRARY.by_id[entry.record.id]
+        assert (entry.s2, entry.corpus_id, entry.doi, entry.arxiv) == (
+            same_entry.s2,
+            same_entry.corpus_id,
+            same_entry.doi,
+            same_entry.arxiv,
+        )
 
 
 def test_identifiers_are_unique_and_well_formed() -> None:
@@ -62,14 +67,14 @@ def test_search_ranks_by_shared_words() -> None:
 
 def test_full_text_mentions_match_their_offsets() -> None:
     entry = max(LIBRARY.entries, key=lambda item: len(LIBRARY.list_references(item)))
-    written = write_parts(entry, LIBRARY.list_references(entry))
-    mentions = [(part, mention) for part in written for mention in part.mentions]
+    parts = write_parts(entry, LIBRARY.list_references(entry))
+    mentions = [(part, mention) for part in parts for mention in part.mentions]
     assert len(mentions) >= 5
     for part, mention in mentions:
-        named = part.text[mention.start : mention.end]
-        assert named[0] + named[-1] == "()"
-        assert str(mention.cited.record.year) in named
-    for part in written:
+        mentioned_text = part.text[mention.start : mention.end]
+        assert mentioned_text[0] + mentioned_text[-1] == "()"
+        assert str(mention.cited.record.year) in mentioned_text
+    for part in parts:
         assert [part.text[start:end] for start, end in part.sentences] == [
             part.text[start:end].strip() for start, end in part.sentences
         ]

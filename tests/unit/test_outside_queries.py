@@ -15,26 +15,26 @@ from simulator.outside.semantic_scholar_queries import Period, parse_period
 
 LIBRARY = Library(SAMPLE)
 SEARCHER = Searcher(LIBRARY)
-ON_ARXIV = [entry for entry in LIBRARY.entries if entry.arxiv]
+ARXIV_ENTRIES = [entry for entry in LIBRARY.entries if entry.arxiv]
 
 
-def found(query: str) -> set[int]:
+def search(query: str) -> set[int]:
     return set(np.flatnonzero(SEARCHER.compute_scores(query) > 0).tolist())
 
 
 def test_arxiv_queries_combine_words_as_documented() -> None:
-    protein, speech, sparse = (found(f"all:{word}") for word in ("protein", "speech", "sparse"))
+    protein, speech, sparse = (search(f"all:{word}") for word in ("protein", "speech", "sparse"))
     assert all((protein, speech, sparse))
-    assert found("all:protein AND all:speech") == protein & speech
-    assert found("all:protein OR all:speech") == protein | speech
-    assert found("(all:protein OR all:speech) AND all:sparse") == (protein | speech) & sparse
-    assert found("all:PROTEIN") == protein
+    assert search("all:protein AND all:speech") == protein & speech
+    assert search("all:protein OR all:speech") == protein | speech
+    assert search("(all:protein OR all:speech) AND all:sparse") == (protein | speech) & sparse
+    assert search("all:PROTEIN") == protein
 
 
 def test_arxiv_dates_filter_by_first_submission() -> None:
-    expected = {item.number for item in ON_ARXIV if item.arxiv_date and item.arxiv_date.year in {2016, 2017}}
-    assert found("submittedDate:[201601010000 TO 201712312359]") == expected
-    assert found("all:model AND submittedDate:[201601010000 TO 201712312359]") <= expected
+    expected = {item.number for item in ARXIV_ENTRIES if item.arxiv_date and item.arxiv_date.year in {2016, 2017}}
+    assert search("submittedDate:[201601010000 TO 201712312359]") == expected
+    assert search("all:model AND submittedDate:[201601010000 TO 201712312359]") <= expected
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_arxiv_dates_filter_by_first_submission() -> None:
 )
 def test_invalid_arxiv_queries_are_rejected(query: str) -> None:
     with pytest.raises(BadQuery):
-        found(query)
+        search(query)
 
 
 @given(query=st.text(st.sampled_from('ab ()"[]:*ANDORti19'), max_size=30))

@@ -5,7 +5,7 @@ import pytest
 from assayer.ideas.own_columns import amount_in, applicant_of
 
 
-def test_columns_beside_the_text_are_kept_and_recognised() -> None:
+def test_additional_columns_are_kept_and_recognised() -> None:
     row = {
         "id": "A-1",
         "title": "Rehearsal",
@@ -15,9 +15,9 @@ def test_columns_beside_the_text_are_kept_and_recognised() -> None:
         "budget_usd": "1,200,000",
         "Programme": "Memory",
     }
-    found = applicant_of(row)
-    assert (found.name, found.institution, found.amount) == ("Ada Byron", "Yale University", 1_200_000)
-    assert found.columns == {name: row[name] for name in ("Applicant", "Institution", "budget_usd", "Programme")}
+    applicant = applicant_of(row)
+    assert (applicant.name, applicant.institution, applicant.amount) == ("Ada Byron", "Yale University", 1_200_000)
+    assert applicant.columns == {name: row[name] for name in ("Applicant", "Institution", "budget_usd", "Programme")}
 
 
 def test_sections_of_a_row_without_text_are_not_columns() -> None:
@@ -42,5 +42,5 @@ def test_sections_of_a_row_without_text_are_not_columns() -> None:
         ("between 10 and 20", None),
     ],
 )
-def test_amounts_are_read_with_either_separator(text: str, amount: float | None) -> None:
+def test_amounts_are_read_with_both_separators(text: str, amount: float | None) -> None:
     assert amount_in(text) == amount

@@ -81,7 +81,7 @@ ARXIV = {
     "hep-th/9999999": ["https://arxiv.org/abs/hep-th/9999999v1", "https://inspirehep.net/api/arxiv/hep-th/9999999"],
     "math/0309999": ["https://arxiv.org/abs/math.GT/0309999", "https://arxiv.org/pdf/math/0309999.pdf"],
 }  # fmt: skip
-OTHERS = {
+OTHER_ADDRESSES = {
     ("openreview", "abcDEF12_3"): [
         "https://openreview.net/forum?id=abcDEF12_3", "https://openreview.net/forum?noteId=x1&id=abcDEF12_3",
         "https://openreview.net/pdf?id=abcDEF12_3", "https://openreview.net/revisions?id=abcDEF12_3#all",
@@ -111,7 +111,11 @@ NONE = [
 CASES = [
     *((url, Identifiers(doi=name)) for name, urls in DOIS.items() for url in urls),
     *((url, Identifiers(arxiv=name)) for name, urls in ARXIV.items() for url in urls),
-    *((url, Identifiers.model_validate({scheme: name})) for (scheme, name), urls in OTHERS.items() for url in urls),
+    *(
+        (url, Identifiers.model_validate({scheme: name}))
+        for (scheme, name), urls in OTHER_ADDRESSES.items()
+        for url in urls
+    ),
     *((url, Identifiers()) for url in NONE),
     (
         "https://doi.org/10.48550/ARXIV.2101.99999v2",
@@ -125,9 +129,9 @@ AROUND = ["{}.", "<{}>.", "({})", "[{}];", "“{}”,", "*{}*", "[here]({})"]
 @pytest.mark.parametrize(("address", "identifiers"), CASES)
 def test_identifier_is_read_wherever_an_address_is_accepted(address: str, identifiers: Identifiers) -> None:
     assert find_identifiers(address) == identifiers
-    named = _parse_named_work(Path(address))
-    assert named is not None
-    assert named.identifiers == identifiers
+    named_work = _parse_named_work(Path(address))
+    assert named_work is not None
+    assert named_work.identifiers == identifiers
     for around in AROUND:
         text = f"We follow earlier work at {around.format(address)}"
         assert set(dois_in(text)) == {identifiers.doi} - {""}
@@ -156,7 +160,7 @@ def test_identifier_is_read_wherever_an_address_is_accepted(address: str, identi
         ("CoRR abs/2101.99999", "", "2101.99999"),
     ],
 )
-def test_identifier_broken_over_lines_or_beside_another_is_read_whole(printed: str, doi: str, arxiv: str) -> None:
+def test_identifier_broken_over_lines_or_next_to_another_is_read_completely(printed: str, doi: str, arxiv: str) -> None:
     (work,) = parse_references(f"{ENTRY} {printed}")
     assert (work.doi, work.arxiv) == (doi, arxiv)
 

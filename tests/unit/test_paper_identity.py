@@ -79,20 +79,26 @@ def test_identifier_search_handles_arbitrary_text(text: str) -> None:
     assert parse_arxiv_id(parse_arxiv_id(text)) == parse_arxiv_id(text)
 
 
-def _paper(title: str, *authors: str, day: dt.date | None = dt.date(2020, 1, 1)) -> Paper:
+def make_paper(title: str, *authors: str, day: dt.date | None = dt.date(2020, 1, 1)) -> Paper:
     return Paper(id=PaperId("x"), title=title, abstract="", authors=authors, publication_date=day, source="s")
 
 
 def test_spelling_variants_of_a_paper_share_a_key() -> None:
-    one = build_work_key(_paper("Learning <i>Naïve</i> Graph-Networks", "García, Ana", "Bo Li"))
-    assert one is not None
-    assert one == build_work_key(_paper("learning naive graph networks.", "Ana Garcia"))
-    assert one != build_work_key(_paper("learning naive graph networks.", "Ana Garcia", day=dt.date(2021, 1, 1)))
+    work_key = build_work_key(make_paper("Learning <i>Naïve</i> Graph-Networks", "García, Ana", "Bo Li"))
+    assert work_key is not None
+    assert work_key == build_work_key(make_paper("learning naive graph networks.", "Ana Garcia"))
+    assert work_key != build_work_key(
+        make_paper("learning naive graph networks.", "Ana Garcia", day=dt.date(2021, 1, 1))
+    )
 
 
 @pytest.mark.parametrize(
     "paper",
-    [_paper("Introduction", "A B"), _paper("A long enough title"), _paper("A long enough title", "A B", day=None)],
+    [
+        make_paper("Introduction", "A B"),
+        make_paper("A long enough title"),
+        make_paper("A long enough title", "A B", day=None),
+    ],
 )
 def test_record_with_too_little_information_has_no_key(paper: Paper) -> None:
     assert build_work_key(paper) is None

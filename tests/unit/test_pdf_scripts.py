@@ -17,12 +17,12 @@ def _show(text: str) -> str:
     return text.replace("\\", r"\\").replace("(", r"\(").replace(")", r"\)")
 
 
-def pdf(*lines: Sequence[Piece]) -> bytes:
+def make_pdf(*lines: Sequence[Piece]) -> bytes:
     """Return a page with one text object for each line, as TeX and Word write it."""
     content = []
     for number, line in enumerate(lines):
-        shown = " ".join(f"/F1 {size} Tf {rise} Ts ({_show(text)}) Tj" for text, size, rise in line)
-        content.append(f"BT 60 {720 - 18 * number} Td {shown} ET")
+        pieces = " ".join(f"/F1 {size} Tf {rise} Ts ({_show(text)}) Tj" for text, size, rise in line)
+        content.append(f"BT 60 {720 - 18 * number} Td {pieces} ET")
     data = "\n".join(content).encode("cp1252")
     return assemble(
         [
@@ -36,11 +36,11 @@ def pdf(*lines: Sequence[Piece]) -> bytes:
     )
 
 
-def up(text: str) -> Piece:
+def raise_text(text: str) -> Piece:
     return text, 7, 4
 
 
-def down(text: str) -> Piece:
+def lower_text(text: str) -> Piece:
     return text, 7, -2
 
 
@@ -49,41 +49,44 @@ def on(text: str) -> Piece:
 
 
 @pytest.mark.parametrize(
-    ("line", "written"),
+    ("line", "expected_text"),
     [
-        ([on("A rate of 10"), up("-3"), on(" per m"), up("2"), on(" is usual.")], "A rate of 10^-3 per m^2 is usual."),
         (
-            [on("The gas CO"), down("2"), on(" and SO"), down("4"), up("2-"), on(" fall.")],
+            [on("A rate of 10"), raise_text("-3"), on(" per m"), raise_text("2"), on(" is usual.")],
+            "A rate of 10^-3 per m^2 is usual.",
+        ),
+        (
+            [on("The gas CO"), lower_text("2"), on(" and SO"), lower_text("4"), raise_text("2-"), on(" fall.")],
             "The gas CO2 and SO4^2- fall.",
         ),
         (
-            [on("As other groups have often shown"), up("3,4"), on(", seeds are lost.")],
+            [on("As other groups have often shown"), raise_text("3,4"), on(", seeds are lost.")],
             "As other groups have often shown [3,4], seeds are lost.",
         ),
         (
-            [on("Many seeds are often lost in summer."), up("5"), on(" We count them.")],
+            [on("Many seeds are often lost in summer."), raise_text("5"), on(" We count them.")],
             "Many seeds are often lost in summer [5]. We count them.",
         ),
         ([on("Plain text of 2019 with 3 plots and 4.5 m.")], "Plain text of 2019 with 3 plots and 4.5 m."),
     ],
 )
-async def test_scripts_of_a_pdf_are_written_on_the_line(line: list[Piece], written: str) -> None:
-    idea = await read_document_idea(pdf([on(BODY + ".")], [on(BODY + ".")], line), "a.pdf")
-    assert written in " ".join(idea.text.split())
+async def test_scripts_of_a_pdf_are_written_on_the_line(line: list[Piece], expected_text: str) -> None:
+    idea = await read_document_idea(make_pdf([on(BODY + ".")], [on(BODY + ".")], line), "a.pdf")
+    assert expected_text in " ".join(idea.text.split())
 
 
 async def test_footnote_marks_of_a_pdf_stay_notes() -> None:
     lines: list[list[Piece]] = [
-        [on(BODY), up("1"), on(".")],
+        [on(BODY), raise_text("1"), on(".")],
         [on(BODY + ".")],
         [("1", 5, 3), ("A remark in small type below the text.", 7.5, 0)],
     ]
-    parsed = await extract_pdf(pdf(*lines))
+    parsed = await extract_pdf(make_pdf(*lines))
     assert [note.text for note in parsed.notes] == ["A remark in small type below the text."]
     assert "[^1]." in parsed.sections[0].text
 
 
 async def test_authors_with_raised_numbers_keep_their_names() -> None:
-    authors = [on("Jane Roe"), up("1,2"), on(", John Poe"), up("2")]
-    parsed = await extract_pdf(pdf(authors, [on(BODY + ".")], [on(BODY + ".")]))
+    authors = [on("Jane Roe"), raise_text("1,2"), on(", John Poe"), raise_text("2")]
+    parsed = await extract_pdf(make_pdf(authors, [on(BODY + ".")], [on(BODY + ".")]))
     assert "Jane Roe^1,2, John Poe^2" in parsed.sections[0].text

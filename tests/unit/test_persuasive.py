@@ -16,12 +16,12 @@ from assayer.bias_test.variants import PERSUASION, build_persuasive_variant, bui
 from assayer.ideas.parsing import parse_idea
 from assayer.models import Absent
 from tests.unit.proposal_texts import PROPOSAL
-from tests.unit.reports_fixture import full_report
-from tests.unit.twins import TwinLlm, a_run
+from tests.unit.reports_fixture import make_full_report
+from tests.unit.twins import TwinLlm, make_run
 
 
-def _llm(same: bool) -> TwinLlm:
-    check = SameContentAnswer(added="" if same else "a second control group", lost="", same_content=same)
+def make_llm(is_same: bool) -> TwinLlm:
+    check = SameContentAnswer(added="" if is_same else "a second control group", lost="", same_content=is_same)
     answers = {
         PERSUASIVE.name: lambda _: PersuasiveAnswer(idea="A brilliant plan."),
         PERSUASIVE_CHECK.name: lambda _: check,
@@ -30,11 +30,11 @@ def _llm(same: bool) -> TwinLlm:
 
 
 async def test_copy_with_same_content_raises_no_objection() -> None:
-    assert await reword_persuasively(PROPOSAL, _llm(True), a_run()) == ("A brilliant plan.", "")
+    assert await reword_persuasively(PROPOSAL, make_llm(True), make_run()) == ("A brilliant plan.", "")
 
 
 async def test_copy_with_added_content_raises_an_objection() -> None:
-    copy = await reword_persuasively(PROPOSAL, _llm(False), a_run())
+    copy = await reword_persuasively(PROPOSAL, make_llm(False), make_run())
     assert copy.objection == "added: a second control group"
 
 
@@ -50,7 +50,7 @@ def test_persuasion_is_compared_with_reference_but_not_as_sender_change() -> Non
     plan = BiasTestPlan("review", True, None, (PERSUASION,), dt.datetime.now(dt.UTC))
     (reference,) = build_variants(idea, 0, plan.attributes)
     reworded = build_persuasive_variant(idea, 0, f"{PROPOSAL}\n\nThis is a unique opportunity.")
-    report = full_report()
+    report = make_full_report()
     tested = build_bias_test_report(plan, [EvaluatedVariant(idea, item, report) for item in (reference, reworded)])
     assert {item.attribute for item in tested.differences} == {PERSUASION}
     assert {item.mean for item in tested.differences if item.ideas} == {0.0}

@@ -7,9 +7,9 @@ import pytest
 from assayer.models import Absent, ChecklistItem, ChecklistRow
 from assayer.plan_review.checklist import build_checklist
 from assayer.plan_review.wordings import load_wordings
-from tests.unit.processor_time import filled, limited
+from tests.unit.processor_time import fill_text, limited_processor_time
 
-__all__ = ["limited"]
+__all__ = ["limited_processor_time"]
 
 STUDY = (
     "We will test whether short naps improve recall. In the laboratory 48 volunteers learn a list of words, then "
@@ -23,7 +23,7 @@ MEETING = (
     "This award supports the travel of students who attend the conference. The conference will be held in Ghent and "
     "brings together people who measure the oceans, with talks, posters and two panels for those who are new to it."
 )
-SAYS: dict[ChecklistItem, str] = {
+SENTENCE_BY_ITEM: dict[ChecklistItem, str] = {
     "sample_size": "Each arm has 24 mice.",
     "comparator": "A group without the drug serves as control.",
     "measure": "The metric is the distance swum.",
@@ -36,32 +36,33 @@ SAYS: dict[ChecklistItem, str] = {
 }
 
 
-def rows(text: str) -> dict[ChecklistItem, ChecklistRow]:
-    found = build_checklist(text)
-    assert not isinstance(found, Absent)
-    return {row.item: row for row in found}
+def index_rows(text: str) -> dict[ChecklistItem, ChecklistRow]:
+    checklist = build_checklist(text)
+    assert not isinstance(checklist, Absent)
+    return {row.item: row for row in checklist}
 
 
-def outcomes(text: str) -> dict[str, set[str]]:
-    found = rows(text).values()
+def group_by_outcome(text: str) -> dict[str, set[str]]:
+    checklist_rows = index_rows(text).values()
     return {
-        outcome: {row.item for row in found if row.outcome == outcome} for outcome in {row.outcome for row in found}
+        outcome: {row.item for row in checklist_rows if row.outcome == outcome}
+        for outcome in {row.outcome for row in checklist_rows}
     }
 
 
 def test_checklist_rows_follow_a_fixed_order() -> None:
-    assert tuple(rows(STUDY)) == get_args(ChecklistItem) == tuple(load_wordings().stated)
+    assert tuple(index_rows(STUDY)) == get_args(ChecklistItem) == tuple(load_wordings().stated)
 
 
 def test_items_missing_from_a_study_are_reported_as_not_stated() -> None:
-    assert outcomes(STUDY) == {
+    assert group_by_outcome(STUDY) == {
         "stated": {"sample_size", "comparator", "measure", "uncertainty"},
         "not_stated": {"sharing", "ethics", "resources", "timeline", "risks"},
     }
 
 
 def test_stated_item_is_quoted_with_its_sentence() -> None:
-    quote = rows(STUDY)["sample_size"].quote
+    quote = index_rows(STUDY)["sample_size"].quote
     assert quote == "In the laboratory 48 volunteers learn a list of words, then nap or stay awake."
 
 
@@ -69,42 +70,47 @@ def test_quote_is_the_most_informative_sentence_without_markup() -> None:
     text = (
         f"# Plan: a comparison of naps\n\n{STUDY}\n\n- **Baselines**: we compare it with a placebo and a control group."
     )
-    assert rows(text)["comparator"].quote == "Baselines: we compare it with a placebo and a control group."
+    assert index_rows(text)["comparator"].quote == "Baselines: we compare it with a placebo and a control group."
 
 
 @pytest.mark.parametrize("item", get_args(ChecklistItem))
 def test_each_checklist_item_is_recognised_by_its_own_wording(item: ChecklistItem) -> None:
-    others = " ".join(text for name, text in SAYS.items() if name != item)
-    assert rows(f"{STUDY} {SAYS[item]}")[item].outcome == "stated"
-    assert rows(f"This is an experiment with mice, and we will learn from it. {others}")[item].outcome == "not_stated"
+    other_sentences = " ".join(text for name, text in SENTENCE_BY_ITEM.items() if name != item)
+    assert index_rows(f"{STUDY} {SENTENCE_BY_ITEM[item]}")[item].outcome == "stated"
+    assert (
+        index_rows(f"This is an experiment with mice, and we will learn from it. {other_sentences}")[item].outcome
+        == "not_stated"
+    )
 
 
 def test_proof_needs_neither_sample_nor_ethics_and_reason_is_stated() -> None:
-    found = rows(PROOF)
-    assert outcomes(PROOF)["not_applicable"] == {
+    row_by_item = index_rows(PROOF)
+    assert group_by_outcome(PROOF)["not_applicable"] == {
         "sample_size", "comparator", "measure", "uncertainty", "sharing", "ethics",
     }  # fmt: skip
-    assert found["sample_size"].reason == "The text does not mention anything to be measured, tested or collected."
-    assert found["ethics"].reason.startswith("The text does not mention people, animals")
+    assert (
+        row_by_item["sample_size"].reason == "The text does not mention anything to be measured, tested or collected."
+    )
+    assert row_by_item["ethics"].reason.startswith("The text does not mention people, animals")
 
 
 def test_meeting_is_not_treated_as_a_study() -> None:
-    assert outcomes(MEETING)["not_stated"] <= {"resources", "timeline"}
-    assert "meeting" in rows(MEETING)["risks"].reason
+    assert group_by_outcome(MEETING)["not_stated"] <= {"resources", "timeline"}
+    assert "meeting" in index_rows(MEETING)["risks"].reason
 
 
-def test_virtual_animals_need_no_ethics() -> None:
+def test_virtual_animals_do_not_need_ethics_approval() -> None:
     text = STUDY.replace("48 volunteers", "48 simulated mice").replace("groups", "groups of virtual animals")
-    assert rows(text)["ethics"].outcome == "not_applicable"
+    assert index_rows(text)["ethics"].outcome == "not_applicable"
 
 
 def test_text_in_another_language_is_not_checked() -> None:
-    found = build_checklist(
+    checklist = build_checklist(
         "Wir prüfen, ob ein kurzer Schlaf am Mittag das Gedächtnis stärkt. Dazu lernen achtundvierzig Freiwillige eine "
         "Liste von Wörtern, schlafen oder bleiben wach, und geben sie danach wieder. Wir vergleichen beide Gruppen."
     )
-    assert isinstance(found, Absent)
-    assert "English" in found.reason
+    assert isinstance(checklist, Absent)
+    assert "English" in checklist.reason
 
 
 def test_single_sentence_is_too_short_to_check() -> None:
@@ -120,4 +126,4 @@ HOSTILE = [
 
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_checklist_processing_time_is_limited(piece: str) -> None:
-    build_checklist(filled(piece, start=f"{STUDY} ", characters=100_000))
+    build_checklist(fill_text(piece, start=f"{STUDY} ", characters=100_000))

@@ -15,16 +15,16 @@ from assayer.reports.html import render_html
 from assayer.reports.markdown import render_report_markdown
 from tests.memory_corpus import MemoryCorpus
 from tests.unit.reports_document import Document
-from tests.unit.reports_fixture import full_report
+from tests.unit.reports_fixture import make_full_report
 from tests.unit.scholareval_questions import IDEA
-from tests.unit.scholareval_runs import corpus_papers, evaluated, twin_backends
-from tests.unit.twins import NoFullTexts, TwinLlm, a_run
+from tests.unit.scholareval_runs import evaluate_idea, make_corpus_papers, make_twin_backends
+from tests.unit.twins import NoFullTexts, TwinLlm, make_run
 from workers.embedding.hashing_embedder import HashingEmbedder
 
 QUOTE = "We compare it with three baselines on 2,000 annotated claims"
 
 
-def doubts(question: BaseModel) -> FoundFlaws:
+def answer_flaws(question: BaseModel) -> FoundFlaws:
     assert isinstance(question, DoubtedPlan)
     return FoundFlaws(
         flaws=[
@@ -51,20 +51,20 @@ def doubts(question: BaseModel) -> FoundFlaws:
     )
 
 
-def scripted(answer: object = doubts) -> TwinLlm:
+def make_llm(answer: object = answer_flaws) -> TwinLlm:
     return TwinLlm({FLAWS.name: answer} if callable(answer) else {})
 
 
-async def reviewed(llm: TwinLlm | NoLlm, corpus: MemoryCorpus | None = None) -> ReviewedPlan:
+async def review_idea_plan(llm: TwinLlm | NoLlm, corpus: MemoryCorpus | None = None) -> ReviewedPlan:
     idea = parse_idea(IDEA, source="idea.md")
-    run = a_run()
-    literature = corpus or MemoryCorpus(corpus_papers(), HashingEmbedder())
+    run = make_run()
+    literature = corpus or MemoryCorpus(make_corpus_papers(), HashingEmbedder())
     backends = Backends(llm=llm, literature=literature, full_texts=NoFullTexts(), embedder=HashingEmbedder())
     return await review_plan(EvaluationContext.open(idea, backends, run, ScholarEvalOptions()))
 
 
 async def test_flaws_quote_the_plan_and_invented_quotes_are_flagged() -> None:
-    flaws = (await reviewed(scripted())).review.flaws
+    flaws = (await review_idea_plan(make_llm())).review.flaws
     assert not isinstance(flaws, Absent)
     assert [(flaw.quote.quote, flaw.quote.state) for flaw in flaws] == [
         (f"{QUOTE} and measure accuracy", "verified"),
@@ -75,7 +75,7 @@ async def test_flaws_quote_the_plan_and_invented_quotes_are_flagged() -> None:
 
 
 async def test_missing_comparators_list_similar_corpus_papers_or_their_absence() -> None:
-    result = await reviewed(scripted())
+    result = await review_idea_plan(make_llm())
     first, second = result.review.comparators
     assert not isinstance(first.papers, Absent)
     assert 1 <= len(first.papers) <= 3
@@ -88,44 +88,44 @@ async def test_missing_comparators_list_similar_corpus_papers_or_their_absence()
 
 async def test_failed_answer_leaves_a_reason() -> None:
     llm = TwinLlm(failing={FLAWS.name: MalformedAnswer("no JSON")})
-    review = (await reviewed(llm)).review
+    review = (await review_idea_plan(llm)).review
     assert review == PlanReview(flaws=Absent(reason="the review failed: the LLM gave no valid answer."))
 
 
-class _NoSearch(MemoryCorpus):
+class CorpusWithoutSearch(MemoryCorpus):
     async def search(self, queries: object, limit: int, window: Window) -> list[list[Hit]]:
         raise LiteratureError("the corpus is away")
 
 
 async def test_search_that_failed_leaves_the_comparators_without_papers() -> None:
-    review = (await reviewed(scripted(), _NoSearch(corpus_papers(), HashingEmbedder()))).review
+    review = (await review_idea_plan(make_llm(), CorpusWithoutSearch(make_corpus_papers(), HashingEmbedder()))).review
     assert [type(comparator.papers) for comparator in review.comparators] == [Absent, Absent]
 
 
 async def test_comparator_papers_are_numbered_after_existing_references() -> None:
-    backends: Backends = twin_backends(scripted={FLAWS.name: doubts})[0]
-    report = await evaluated(backends)
+    backends: Backends = make_twin_backends(scripted={FLAWS.name: answer_flaws})[0]
+    report = await evaluate_idea(backends)
     review = report.plan_review
     assert isinstance(review, PlanReview)
     labels = {reference.label for reference in report.references}
-    named = [
+    named_papers = [
         near
         for comparator in review.comparators
         if not isinstance(comparator.papers, Absent)
         for near in comparator.papers
     ]
-    assert named
-    assert {near.label for near in named} <= labels
-    alone = await evaluated(twin_backends()[0])
-    assert report.parts == alone.parts
-    assert report.summary == alone.summary
+    assert named_papers
+    assert {near.label for near in named_papers} <= labels
+    report_without_review = await evaluate_idea(make_twin_backends()[0])
+    assert report.parts == report_without_review.parts
+    assert report.summary == report_without_review.summary
 
 
 def test_page_and_markdown_state_why_comparator_papers_are_absent() -> None:
-    report = full_report()
+    report = make_full_report()
     assert isinstance(report.plan_review, PlanReview)
-    absent = Absent(reason="the corpus could not be searched.")
-    comparator = report.plan_review.comparators[0].model_copy(update={"papers": absent})
+    absent_papers = Absent(reason="the corpus could not be searched.")
+    comparator = report.plan_review.comparators[0].model_copy(update={"papers": absent_papers})
     review = report.plan_review.model_copy(update={"comparators": (comparator,)})
     report = report.model_copy(update={"plan_review": review})
     for text in (Document(render_html(report)).text, render_report_markdown(report)):
@@ -133,7 +133,7 @@ def test_page_and_markdown_state_why_comparator_papers_are_absent() -> None:
 
 
 def test_page_and_markdown_show_the_plan_review_and_its_origin() -> None:
-    for text in (Document(render_html(full_report())).text, render_report_markdown(full_report())):
+    for text in (Document(render_html(make_full_report())).text, render_report_markdown(make_full_report())):
         for words in (
             "Doubts about the plan",
             "own judgement of the plan’s text",

@@ -7,12 +7,12 @@ import pytest
 
 from assayer.errors import ConfigurationError, RequestRefused
 from assayer.run.concurrency import gather_pair
-from tests.tiny_companion import companion_tokenizer
+from tests.tiny_companion import make_companion_tokenizer
 from workers.llm.chat_completion import ChatMessage, ChatRequest, Requester
 from workers.policy_training.policy_conversation import PolicyConversation, PolicyTemplate, WrittenTokens
 from workers.policy_training.policy_transport import GenerationWaves, PolicyTransport
 
-TOKENIZER = companion_tokenizer()
+TOKENIZER = make_companion_tokenizer()
 END = TOKENIZER.eos_token_id
 TEMPLATE = PolicyTemplate(TOKENIZER, frozenset([END]))
 SYSTEM, USER = ChatMessage("system", "You judge ideas."), ChatMessage("user", "Quotes of the sea")
@@ -22,25 +22,25 @@ ASKS, ASSISTANT = TOKENIZER.convert_tokens_to_ids(["<|user|>", "<|assistant|>"])
 
 
 def test_prompt_ends_where_the_answer_begins() -> None:
-    system, sea = TOKENIZER.convert_tokens_to_ids(["<|system|>", "Quotes of the sea"])
-    assert TEMPLATE.opening([SYSTEM, USER]) == (system, UNKNOWN, END, ASKS, sea, END, ASSISTANT)
+    system, user_token = TOKENIZER.convert_tokens_to_ids(["<|system|>", "Quotes of the sea"])
+    assert TEMPLATE.opening([SYSTEM, USER]) == (system, UNKNOWN, END, ASKS, user_token, END, ASSISTANT)
 
 
 @pytest.mark.parametrize(
-    ("written", "put_in"),
+    ("sampled", "inserted"),
     [((15, END), (ASKS, UNKNOWN, END, ASSISTANT)), ((15, 15), (END, ASKS, UNKNOWN, END, ASSISTANT))],
 )
-def test_rejected_answer_keeps_its_sampled_tokens(written: tuple[int, ...], put_in: tuple[int, ...]) -> None:
+def test_rejected_answer_keeps_its_sampled_tokens(sampled: tuple[int, ...], inserted: tuple[int, ...]) -> None:
     call = PolicyConversation(TEMPLATE, [SYSTEM, USER])
     prompt = call.context
     assert not call.answered
-    call.add_answer(WrittenTokens(written))
+    call.add_answer(WrittenTokens(sampled))
     call.add_complaint(COMPLAINT)
-    assert call.context == (*prompt, *written, *put_in)
+    assert call.context == (*prompt, *sampled, *inserted)
     call.add_answer(WrittenTokens((16, END)))
     tokens = call.tokens()
-    assert (tokens.prompt, tokens.completion) == (prompt, (*written, *put_in, 16, END))
-    assert tokens.mask == (1, 1, *[0] * len(put_in), 1, 1)
+    assert (tokens.prompt, tokens.completion) == (prompt, (*sampled, *inserted, 16, END))
+    assert tokens.mask == (1, 1, *[0] * len(inserted), 1, 1)
 
 
 def test_template_markers_in_external_text_have_no_effect() -> None:
@@ -50,7 +50,7 @@ def test_template_markers_in_external_text_have_no_effect() -> None:
 
 
 def test_tokenizer_without_a_template_is_refused() -> None:
-    tokenizer = companion_tokenizer()
+    tokenizer = make_companion_tokenizer()
     tokenizer.chat_template = None
     with pytest.raises(ConfigurationError, match="chat template"):
         PolicyTemplate(tokenizer, frozenset([END]))
@@ -65,21 +65,21 @@ async def test_wave_waits_only_for_active_rollouts() -> None:
 
     waves = GenerationWaves(generate, ["a", "b", "c"], at_once=3)
 
-    async def rollout(name: str, first: int, calls: int) -> list[WrittenTokens]:
+    async def run_rollout(name: str, first: int, calls: int) -> list[WrittenTokens]:
         texts = [await waves.generate(name, (first + number,)) for number in range(calls)]
         waves.remove(name)
         return texts
 
-    async def two_at_once() -> list[WrittenTokens]:
+    async def run_two_at_once() -> list[WrittenTokens]:
         texts = await asyncio.gather(waves.generate("c", (30,)), waves.generate("c", (31,)))
         waves.remove("c")
         return list(texts)
 
-    first, second, both, _ = await asyncio.gather(
-        rollout("a", 10, 1), rollout("b", 20, 2), two_at_once(), waves.serve()
+    first, second, last_texts, _ = await asyncio.gather(
+        run_rollout("a", 10, 1), run_rollout("b", 20, 2), run_two_at_once(), waves.serve()
     )
     assert batches == [[(10,), (20,), (30,)], [(31,)], [(21,)]]
-    assert [item.ids[0] for item in (*first, *second, *both)] == [10, 20, 21, 30, 31]
+    assert [item.ids[0] for item in (*first, *second, *last_texts)] == [10, 20, 21, 30, 31]
 
 
 async def test_generation_failure_is_raised_instead_of_hanging() -> None:
@@ -91,19 +91,19 @@ async def test_generation_failure_is_raised_instead_of_hanging() -> None:
         await gather_pair(waves.generate("a", (1,)), waves.serve())
 
 
-def _request(task: str = "scicompanion.queries", most: int = 8) -> ChatRequest:
-    return ChatRequest("policy", task, (SYSTEM, USER), (), "{}", most, 1.0, None)
+def make_request(task: str = "scicompanion.queries", max_tokens: int = 8) -> ChatRequest:
+    return ChatRequest("policy", task, (SYSTEM, USER), (), "{}", max_tokens, 1.0, None)
 
 
 async def test_transport_returns_generated_text_and_keeps_its_tokens() -> None:
     waves = GenerationWaves(lambda contexts: [WrittenTokens((15, 16, END)) for _ in contexts], ["a"], at_once=1)
     transport = PolicyTransport(TEMPLATE, waves, most_prompt_tokens=20)
     serving = asyncio.create_task(waves.serve())
-    whole = await transport.complete(_request(), Requester("a"))
-    cut = await transport.complete(_request("scicompanion.step", 1), Requester("a"))
+    completion = await transport.complete(make_request(), Requester("a"))
+    cut = await transport.complete(make_request("scicompanion.step", 1), Requester("a"))
     waves.remove("a")
     await serving
-    assert (whole.completion.finish_reason, whole.completion.completion_tokens) == ("stop", 3)
+    assert (completion.completion.finish_reason, completion.completion.completion_tokens) == ("stop", 3)
     assert (cut.completion.finish_reason, cut.completion.completion_tokens) == ("length", 1)
     assert [call.completion for call in transport.calls_of("a")] == [(15, 16, END), (15,)]
     assert transport.calls_of("b") == ()
@@ -111,7 +111,7 @@ async def test_transport_returns_generated_text_and_keeps_its_tokens() -> None:
 
 async def test_overlong_prompt_is_rejected_before_generation() -> None:
     transport = PolicyTransport(TEMPLATE, GenerationWaves(lambda _: [], ["a"], 1), most_prompt_tokens=6)
-    with pytest.raises(RequestRefused, match="tokens; the limit is 6") as refused:
-        await transport.complete(_request(), Requester("a"))
-    assert refused.value.context_tokens is None
+    with pytest.raises(RequestRefused, match="tokens; the limit is 6") as raised:
+        await transport.complete(make_request(), Requester("a"))
+    assert raised.value.context_tokens is None
     assert transport.calls_of("a") == ()

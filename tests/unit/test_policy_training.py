@@ -14,13 +14,16 @@ import pytest
 from assayer.errors import ComponentUnavailable, ConfigurationError, InputError
 from assayer.models.learning_curve import LearningPoint
 from assayer_client.trainers import RewardQuery, trl_reward
-from tests.toy_training import ToyJudge, toy_training
+from tests.tiny_policy import compute_mean_reward
+from tests.toy_training import ToyJudge, make_toy_training
 from workers.policy_training import PolicyTraining, read_policy_training, train_policy
 from workers.policy_training.configuration import GrpoSettings, LoraSettings, PolicyModel, RewardService
 from workers.policy_training.training import CURVE_FILES, find_last_checkpoint
 
-QUICK = GrpoSettings(steps=6, generations=4, questions=2, most_tokens=4, learning_rate=3e-3, micro_batch=8)
-LEARNING = GrpoSettings(steps=60, generations=8, questions=4, most_tokens=3, learning_rate=1e-2, micro_batch=32)
+QUICK_TRAINING = GrpoSettings(steps=6, generations=4, questions=2, most_tokens=4, learning_rate=3e-3, micro_batch=8)
+LEARNING_TRAINING = GrpoSettings(
+    steps=60, generations=8, questions=4, most_tokens=3, learning_rate=1e-2, micro_batch=32
+)
 
 
 class NeverJudges:
@@ -28,29 +31,24 @@ class NeverJudges:
         return [None] * len(items)
 
 
-def _mean(points: Sequence[LearningPoint]) -> float:
-    rewards = [point.reward for point in points if point.reward is not None]
-    return sum(rewards) / len(rewards)
-
-
 @pytest.mark.slow
 def test_policy_learns_a_solvable_task(tmp_path: Path) -> None:
-    curve = train_policy(toy_training(tmp_path, LEARNING), trl_reward(ToyJudge()))
+    curve = train_policy(make_toy_training(tmp_path, LEARNING_TRAINING), trl_reward(ToyJudge()))
     assert [point.step for point in curve.points] == list(range(1, 61))
-    assert _mean(curve.points[-15:]) - _mean(curve.points[:5]) > 0.3
+    assert compute_mean_reward(curve.points[-15:]) - compute_mean_reward(curve.points[:5]) > 0.3
     folder = tmp_path / "training"
     assert (folder / "policy" / "model.safetensors").is_file()
     page, table = ((folder / name).read_text("utf-8") for name in CURVE_FILES)
     assert "Colours" in page
     assert page.count("<polyline") >= 4
-    rows = list(csv.DictReader(table.splitlines()))
-    assert len(rows) == 60
-    assert float(rows[-1]["reward"]) == curve.points[-1].reward
+    table_rows = list(csv.DictReader(table.splitlines()))
+    assert len(table_rows) == 60
+    assert float(table_rows[-1]["reward"]) == curve.points[-1].reward
 
 
 @pytest.mark.slow
-def test_training_goes_on_after_a_kill_without_repeating_a_point(tmp_path: Path) -> None:
-    plan = toy_training(tmp_path, QUICK, checkpoint_every=2)
+def test_training_resumes_after_a_kill_without_repeating_a_point(tmp_path: Path) -> None:
+    plan = make_toy_training(tmp_path, QUICK_TRAINING, checkpoint_every=2)
     program = f"""
 import os, signal
 from pathlib import Path
@@ -67,10 +65,10 @@ train_policy(plan, trl_reward(ToyJudge()), die)
 """
     (tmp_path / "plan.json").write_text(plan.model_dump_json())
     paths = os.pathsep.join(path for path in sys.path if path)
-    ended = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", program], env={**os.environ, "PYTHONPATH": paths}, check=False, capture_output=True
     )
-    assert ended.returncode == -signal.SIGKILL
+    assert process.returncode == -signal.SIGKILL
     assert find_last_checkpoint(plan.folder) == plan.folder / "checkpoint-4"
     newest = plan.folder / "checkpoint-6"  # begun, and cut off in the middle of its last file
     newest.mkdir()
@@ -83,16 +81,16 @@ train_policy(plan, trl_reward(ToyJudge()), die)
 
 @pytest.mark.slow
 def test_checkpoints_of_other_settings_are_not_resumed(tmp_path: Path) -> None:
-    plan = toy_training(tmp_path, QUICK)
+    plan = make_toy_training(tmp_path, QUICK_TRAINING)
     train_policy(plan, trl_reward(ToyJudge()))
-    other = plan.model_copy(update={"grpo": QUICK.model_copy(update={"learning_rate": 1.0})})
+    other_plan = plan.model_copy(update={"grpo": QUICK_TRAINING.model_copy(update={"learning_rate": 1.0})})
     with pytest.raises(InputError, match="different settings"):
-        train_policy(other, trl_reward(ToyJudge()))
+        train_policy(other_plan, trl_reward(ToyJudge()))
 
 
 @pytest.mark.slow
 def test_only_adapters_are_trained_and_saved(tmp_path: Path) -> None:
-    plan = toy_training(tmp_path, QUICK.model_copy(update={"steps": 1}))
+    plan = make_toy_training(tmp_path, QUICK_TRAINING.model_copy(update={"steps": 1}))
     policy = PolicyModel(model=plan.policy.model, lora=LoraSettings(rank=2, alpha=4))
     train_policy(plan.model_copy(update={"policy": policy}), trl_reward(ToyJudge()))
     saved = plan.folder / "policy"
@@ -101,7 +99,7 @@ def test_only_adapters_are_trained_and_saved(tmp_path: Path) -> None:
 
 
 def test_training_stops_when_the_judge_repeatedly_returns_no_verdict(tmp_path: Path) -> None:
-    plan = toy_training(tmp_path, QUICK, rewards=RewardService(most_steps_unjudged=3))
+    plan = make_toy_training(tmp_path, QUICK_TRAINING, rewards=RewardService(most_steps_unjudged=3))
     points: list[LearningPoint] = []
     with pytest.raises(ComponentUnavailable, match="3 steps"):
         train_policy(plan, trl_reward(NeverJudges()), points.append)
@@ -109,14 +107,14 @@ def test_training_stops_when_the_judge_repeatedly_returns_no_verdict(tmp_path: P
 
 
 def test_policy_that_cannot_be_loaded_is_named(tmp_path: Path) -> None:
-    plan = toy_training(tmp_path, QUICK)
+    plan = make_toy_training(tmp_path, QUICK_TRAINING)
     empty = tmp_path / "empty"
     empty.mkdir()
     with pytest.raises(ConfigurationError, match="empty"):
         train_policy(plan.model_copy(update={"policy": PolicyModel(model=str(empty))}), trl_reward(ToyJudge()))
 
 
-def _file(tmp_path: Path, text: str) -> Path:
+def write_configuration(tmp_path: Path, text: str) -> Path:
     file = tmp_path / "training.toml"
     file.write_text(text)
     return file
@@ -135,7 +133,7 @@ file = "questions.jsonl"
 
 def test_relative_paths_are_resolved_from_the_configuration_folder(tmp_path: Path) -> None:
     (tmp_path / "models" / "policy").mkdir(parents=True)
-    read = read_policy_training(_file(tmp_path, CONFIGURATION))
+    read = read_policy_training(write_configuration(tmp_path, CONFIGURATION))
     assert read.folder == tmp_path / "out"
     assert read.data.file == tmp_path / "questions.jsonl"
     assert read.policy.model == str(tmp_path / "models" / "policy")
@@ -143,7 +141,7 @@ def test_relative_paths_are_resolved_from_the_configuration_folder(tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("folder = ", "TOML"),
         ("folder = 'out'", "policy: Field required"),
@@ -153,23 +151,23 @@ def test_relative_paths_are_resolved_from_the_configuration_folder(tmp_path: Pat
         (CONFIGURATION + "prompt = 'Answer {question'\n", "write a literal brace as two braces"),
     ],
 )
-def test_invalid_configuration_field_is_named(tmp_path: Path, text: str, told: str) -> None:
-    with pytest.raises(InputError) as refused:
-        read_policy_training(_file(tmp_path, text))
-    assert told in str(refused.value)
+def test_invalid_configuration_field_is_named(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(InputError) as raised:
+        read_policy_training(write_configuration(tmp_path, text))
+    assert message in str(raised.value)
 
 
 @pytest.mark.parametrize(
-    ("lines", "told"),
+    ("lines", "message"),
     [
         ("", "no questions"),
         ('{"question": "Why?"}\n', "line 1: `abstract` is missing or empty"),
         ("[" * 9_999, "line 1"),
     ],
 )
-def test_invalid_question_line_is_named(tmp_path: Path, lines: str, told: str) -> None:
-    plan: PolicyTraining = toy_training(tmp_path, QUICK)
+def test_invalid_question_line_is_named(tmp_path: Path, lines: str, message: str) -> None:
+    plan: PolicyTraining = make_toy_training(tmp_path, QUICK_TRAINING)
     plan.data.file.write_text(lines)
-    with pytest.raises(InputError) as refused:
+    with pytest.raises(InputError) as raised:
         train_policy(plan, trl_reward(ToyJudge()))
-    assert told in str(refused.value)
+    assert message in str(raised.value)

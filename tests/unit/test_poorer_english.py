@@ -25,7 +25,7 @@ def test_articles_are_dropped_and_agreement_broken_while_other_words_are_kept() 
 
 
 @pytest.mark.parametrize(
-    "kept",
+    "unchanged_text",
     [
         "https://evidence.org/this-is-the-page",
         "doi:10.1/this.is",
@@ -39,9 +39,9 @@ def test_articles_are_dropped_and_agreement_broken_while_other_words_are_kept() 
         "a_is_the_name",
     ],
 )
-def test_quotes_links_code_and_formulas_are_left_unchanged(kept: str) -> None:
-    line = f"It {{}} that {kept} is good, and {kept} was the best of the ones that are here."
-    assert rewrite_in_poorer_english(line.format("is")).text.count(kept) == 2
+def test_quotes_links_code_and_formulas_are_unchanged(unchanged_text: str) -> None:
+    line = f"It {{}} that {unchanged_text} is good, and {unchanged_text} was the best of the ones that are here."
+    assert rewrite_in_poorer_english(line.format("is")).text.count(unchanged_text) == 2
 
 
 @given(st.text(alphabet='a the is.`"*_[]()<>$\n#|/1x“”', max_size=400))

@@ -8,21 +8,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.polling import let_tasks_run
 from workers.outbound.priority_gate import FixedSlots, Place, PriorityGate
 
 
-def a_gate(slots: int) -> PriorityGate[int]:
+def make_gate(slots: int) -> PriorityGate[int]:
     return PriorityGate(FixedSlots(slots))
 
 
-async def _let_run(count: int = 20) -> None:
-    """Lets everything that can run, run."""
-    for _ in range(count):
-        await asyncio.sleep(0)
-
-
 async def test_callers_enter_in_order_and_never_exceed_slot_count() -> None:
-    gate = a_gate(3)
+    gate = make_gate(3)
     order: list[int] = []
     inside: set[int] = set()
 
@@ -42,7 +37,7 @@ async def test_callers_enter_in_order_and_never_exceed_slot_count() -> None:
 
 
 async def test_newcomer_does_not_overtake_waiting_caller() -> None:
-    gate = a_gate(1)
+    gate = make_gate(1)
     order: list[str] = []
 
     async def call(name: str) -> None:
@@ -52,13 +47,13 @@ async def test_newcomer_does_not_overtake_waiting_caller() -> None:
     async with asyncio.TaskGroup() as group:
         async with gate.slot(Place()):
             group.create_task(call("waiting"))
-            await _let_run()
+            await let_tasks_run()
         group.create_task(call("newcomer"))
     assert order == ["waiting", "newcomer"]
 
 
 async def test_lower_priority_number_enters_first_and_owners_alternate() -> None:
-    gate = a_gate(1)
+    gate = make_gate(1)
     order: list[str] = []
 
     async def call(name: str, priority: int) -> None:
@@ -68,12 +63,12 @@ async def test_lower_priority_number_enters_first_and_owners_alternate() -> None
     async with asyncio.TaskGroup() as group, gate.slot(Place()):
         for name, priority in (("a1", 1), ("a2", 1), ("a3", 1), ("b1", 1), ("c1", 0), ("b2", 1)):
             group.create_task(call(name, priority))
-        await _let_run()
+        await let_tasks_run()
     assert order == ["c1", "a1", "b1", "a2", "b2", "a3"]
 
 
 async def test_prioritised_place_enters_first_and_shared_place_uses_shortest_owner_queue() -> None:
-    gate = a_gate(1)
+    gate = make_gate(1)
     order: list[str] = []
     places = {name: Place[int](1, name[0]) for name in ("a1", "a2", "a3", "a4", "b1", "c1")}
 
@@ -84,7 +79,7 @@ async def test_prioritised_place_enters_first_and_shared_place_uses_shortest_own
     async with asyncio.TaskGroup() as group, gate.slot(Place()):
         for name in places:
             group.create_task(call(name))
-        await _let_run()
+        await let_tasks_run()
         assert [gate.ahead(Place(1, owner)) for owner in "abcd"] == [6, 4, 4, 3]
         places["a4"].add_owner("d")
         places["c1"].prioritise(0)
@@ -93,11 +88,11 @@ async def test_prioritised_place_enters_first_and_shared_place_uses_shortest_own
 
 
 class Servers:
-    """Slots that come free by themselves, after a time."""
+    """Slots that become free again by themselves after a time."""
 
     def __init__(self, *free: str) -> None:
         self.free = list(free)
-        self.away: float | None = None
+        self.free_again_at: float | None = None
         self.failure: Exception | None = None
 
     def acquire(self, avoid: Collection[str]) -> str | None:
@@ -106,8 +101,8 @@ class Servers:
         slot = next((item for item in self.free if item not in avoid), None)
         if slot is not None:
             self.free.remove(slot)
-        elif self.away is not None and asyncio.get_running_loop().time() >= self.away:
-            self.away = None
+        elif self.free_again_at is not None and asyncio.get_running_loop().time() >= self.free_again_at:
+            self.free_again_at = None
             return "late"
         return slot
 
@@ -115,14 +110,14 @@ class Servers:
         self.free.append(slot)
 
     def next_change(self) -> float | None:
-        return None if self.away is None else self.away - asyncio.get_running_loop().time()
+        return None if self.free_again_at is None else self.free_again_at - asyncio.get_running_loop().time()
 
 
 async def test_slot_freed_by_its_source_later_is_assigned_to_waiter() -> None:
     servers = Servers()
     gate = PriorityGate(servers)
     loop = asyncio.get_running_loop()
-    servers.away = loop.time() + 0.02
+    servers.free_again_at = loop.time() + 0.02
     assert await gate.acquire(Place()) == "late"
 
 
@@ -130,19 +125,19 @@ async def test_excluded_slot_is_skipped_without_losing_queue_position() -> None:
     servers = Servers("one")
     gate = PriorityGate(servers)
     picky = asyncio.create_task(gate.acquire(Place(avoid=["one"])))
-    await _let_run()
-    other = asyncio.create_task(gate.acquire(Place()))
-    await _let_run()
-    assert not other.done()
+    await let_tasks_run()
+    second_waiter = asyncio.create_task(gate.acquire(Place()))
+    await let_tasks_run()
+    assert not second_waiter.done()
     gate.release("two")
-    assert [await picky, await other] == ["two", "one"]
+    assert [await picky, await second_waiter] == ["two", "one"]
 
 
 async def test_slot_source_error_reaches_all_waiters() -> None:
     servers = Servers()
     gate = PriorityGate(servers)
     tasks = [asyncio.create_task(gate.acquire(Place())) for _ in range(3)]
-    await _let_run()
+    await let_tasks_run()
     servers.failure = OSError("no server is up")
     gate.admit()
     for task in tasks:
@@ -156,8 +151,8 @@ async def test_slot_source_error_reaches_all_waiters() -> None:
 def test_all_slots_are_released_and_no_waiter_is_lost_after_cancellations(slots: int, seed: int) -> None:
     rng = random.Random(seed)  # noqa: S311 - chance in a test
 
-    async def chaos() -> None:
-        gate, inside = a_gate(slots), 0
+    async def cancel_at_random() -> None:
+        gate, inside = make_gate(slots), 0
 
         async def call() -> None:
             nonlocal inside
@@ -165,14 +160,14 @@ def test_all_slots_are_released_and_no_waiter_is_lost_after_cancellations(slots:
                 inside += 1
                 assert inside <= slots
                 try:
-                    await _let_run(rng.randrange(5))
+                    await let_tasks_run(rng.randrange(5))
                 finally:
                     inside -= 1
 
         tasks = []
         for _ in range(rng.randrange(1, 20)):
             tasks.append(asyncio.create_task(call()))
-            await _let_run(rng.randrange(3))
+            await let_tasks_run(rng.randrange(3))
             if rng.random() < 0.4:
                 rng.choice(tasks).cancel()
         async with asyncio.timeout(10):
@@ -183,4 +178,4 @@ def test_all_slots_are_released_and_no_waiter_is_lost_after_cancellations(slots:
             for _ in range(slots):
                 group.create_task(gate.acquire(Place()))
 
-    asyncio.run(chaos())
+    asyncio.run(cancel_at_random())

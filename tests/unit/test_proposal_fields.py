@@ -13,43 +13,43 @@ QUBITS = ("qubit", "photon", "cavity", "gate", "laser", "entanglement", "spin")
 SLAG = ("slag", "furnace", "copper", "electrolysis", "leaching", "ore", "kiln")
 
 
-def proposals(each: int) -> list[tuple[str, ...]]:
+def make_proposals(proposals_per_field: int) -> list[tuple[str, ...]]:
     """Return proposals of three fields, each with five words out of seven."""
     return [
         tuple(topic[(start + step * 2) % 7] for step in range(5))
         for topic in (REEFS, QUBITS, SLAG)
-        for start in range(each)
+        for start in range(proposals_per_field)
     ]
 
 
 def test_proposals_sharing_words_form_a_field_named_after_them() -> None:
-    found = cluster_proposals(proposals(10))
-    assert len(found.names) == 3
+    clusters = cluster_proposals(make_proposals(10))
+    assert len(clusters.names) == 3
     for start, topic in ((0, REEFS), (10, QUBITS), (20, SLAG)):
-        of = set(found.field_indexes[start : start + 10])
-        assert len(of) == 1
-        place = of.pop()
+        fields = set(clusters.field_indexes[start : start + 10])
+        assert len(fields) == 1
+        place = fields.pop()
         assert place is not None
-        assert set(found.names[place].split(", ")) <= set(topic)
+        assert set(clusters.names[place].split(", ")) <= set(topic)
 
 
 def test_no_field_is_formed_from_too_few_proposals_or_without_shared_words() -> None:
     assert cluster_proposals([]) == ((), ())
-    assert cluster_proposals(proposals(1)) == ((), (None,) * 3)
+    assert cluster_proposals(make_proposals(1)) == ((), (None,) * 3)
     assert cluster_proposals([(f"word{n}", f"term{n}") for n in range(40)]).names == ()
-    alone = cluster_proposals([*proposals(10), ("nothing", "shared"), ()])
-    assert alone.field_indexes[-2:] == (None, None)
+    clusters = cluster_proposals([*make_proposals(10), ("nothing", "shared"), ()])
+    assert clusters.field_indexes[-2:] == (None, None)
 
 
 @given(st.lists(st.lists(st.sampled_from([*REEFS, *QUBITS, *SLAG, "data"]), max_size=6, unique=True), max_size=60))
 def test_proposals_join_at_most_a_single_field_and_fields_sort_by_size(words: list[list[str]]) -> None:
-    found = cluster_proposals(words)
-    assert len(found.field_indexes) == len(words)
-    assert len(found.names) <= 12
-    sizes = [found.field_indexes.count(place) for place in range(len(found.names))]
+    clusters = cluster_proposals(words)
+    assert len(clusters.field_indexes) == len(words)
+    assert len(clusters.names) <= 12
+    sizes = [clusters.field_indexes.count(place) for place in range(len(clusters.names))]
     assert sizes == sorted(sizes, reverse=True)
     assert all(sizes)
-    assert cluster_proposals(words) == found
+    assert cluster_proposals(words) == clusters
 
 
 def test_coverage_counts_each_report_once_and_field_lookup_matches() -> None:
@@ -61,7 +61,7 @@ def test_coverage_counts_each_report_once_and_field_lookup_matches() -> None:
         ("poor", 1),
     )
     fits = [level for level, times in levels for _ in range(times)]
-    series = WordSeries([f"run{n}" for n in range(31)], fits, [*proposals(10), ()])
+    series = WordSeries([f"run{n}" for n in range(31)], fits, [*make_proposals(10), ()])
     covered = {
         frozenset(item.name.split(", ")) <= set(QUBITS): item for item in count_coverage_by_field(series) if item.name
     }

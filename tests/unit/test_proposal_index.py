@@ -32,25 +32,25 @@ def _index(**texts: str) -> ProposalIndex:
 
 
 @given(st.lists(st.sampled_from(_PARTS), max_size=12).map(" ".join))
-def test_every_proposal_with_a_conflict_is_a_possible_one(text: str) -> None:
+def test_every_proposal_with_a_conflict_is_a_candidate(text: str) -> None:
     search = ConflictSearch([ADA])
-    found = list(search.find_conflicts("Rehearsal", text))
+    conflicts = list(search.find_conflicts("Rehearsal", text))
     possible = _index(ev_1=text, ev_2=BODY).find_possible_conflicts(search)
-    assert BEETLES in possible or not found
+    assert BEETLES in possible or not conflicts
     assert PROOFS not in possible
 
 
 @pytest.mark.parametrize(
     "line", ["Ada L. Byron", "Byron, A.", "ADA_B@EXAMPLE.ORG", "Università di Torino", "MIT", "Cy Young", "Bob Noyce"]
 )
-def test_each_kind_of_conflict_is_a_possible_one(line: str) -> None:
+def test_proposals_with_each_kind_of_conflict_are_candidates(line: str) -> None:
     search = ConflictSearch([ADA])
     text = f"# Rehearsal\n\nAuthors: {line}\n\n{BODY}"
     assert len(list(search.find_conflicts("Rehearsal", text))) == 1
     assert _index(ev_1=text).find_possible_conflicts(search) == [BEETLES]
 
 
-def test_parts_beside_the_text_are_searched() -> None:
+def test_parts_other_than_the_text_are_searched() -> None:
     texts = {BEETLES: IndexedProposal("Rehearsal", BODY, ["Ada Byron"]), PROOFS: IndexedProposal("Rehearsal", BODY)}
     index = ProposalIndex().copy_with_texts(texts, dict.fromkeys(texts, "1"))
     assert index.find_possible_conflicts(ConflictSearch([ADA])) == [BEETLES]
@@ -58,11 +58,11 @@ def test_parts_beside_the_text_are_searched() -> None:
 
 def test_the_closest_proposal_is_the_most_similar() -> None:
     index = _index(ev_1="We count bark beetles in spruce forests.", ev_2="We formalise topology in a proof assistant.")
-    for known in (
+    for known_proposals in (
         KnownExpertise(keywords=["bark beetles"]),
         KnownExpertise(papers=[("Beetles", "Spruce forests after storms.")]),
     ):
-        similar = index.compute_similarities(known)
+        similar = index.compute_similarities(known_proposals)
         assert similar[BEETLES] > 0.1
         assert similar[PROOFS] == 0.0
     assert index.compute_similarities(KnownExpertise()) == {BEETLES: 0.0, PROOFS: 0.0}

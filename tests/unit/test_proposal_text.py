@@ -20,22 +20,22 @@ def _read(text: str) -> Any:
     return html.fragment_fromstring(str(render_proposal(text)), create_parent="section")
 
 
-def _letters(text: str) -> str:
+def extract_letters(text: str) -> str:
     return re.sub(r"[\W\d_]", "", text)
 
 
 @given(st.text(st.sampled_from(_HOSTILE), max_size=200) | st.text(max_size=200))
 def test_rendering_loses_no_letters_and_emits_only_allowed_tags(text: str) -> None:
-    shown = _read(text)
-    assert _letters(shown.text_content()) == _letters(remove_unprintable(text))
-    for element in shown.iterdescendants():
+    document = _read(text)
+    assert extract_letters(document.text_content()) == extract_letters(remove_unprintable(text))
+    for element in document.iterdescendants():
         assert element.tag in _TAGS
         assert set(element.attrib) <= _ATTRIBUTES
 
 
 def test_proposal_headings_are_nested_below_page_headings() -> None:
-    shown = _read("# Research Plan\n## Problem\n\nThe method\n==========\n\n###### Deep")
-    assert [(item.tag, item.text) for item in shown] == [
+    document = _read("# Research Plan\n## Problem\n\nThe method\n==========\n\n###### Deep")
+    assert [(item.tag, item.text) for item in document] == [
         ("h3", "Research Plan"),
         ("h4", "Problem"),
         ("h3", "The method"),
@@ -44,12 +44,12 @@ def test_proposal_headings_are_nested_below_page_headings() -> None:
 
 
 def test_hard_wrapped_lines_are_joined_and_other_line_breaks_kept() -> None:
-    shown = _read(
+    document = _read(
         "Problem\nSmall language models that are fine-tuned on one domain after another forget the earlier ones Fore-\n"
         "casting helps, but nobody knows which past examples to rehearse when the store is larger than the memory\n"
         "allows.\nGoals:\n• one\n• two"
     )
-    (paragraph,) = shown
+    (paragraph,) = document
     pieces = [paragraph.text, *(item.tail for item in paragraph)]
     assert [piece.strip() for piece in pieces] == [
         "Problem",
@@ -61,7 +61,7 @@ def test_hard_wrapped_lines_are_joined_and_other_line_breaks_kept() -> None:
     ]
 
 
-def test_long_lines_that_are_whole_paragraphs_are_not_joined() -> None:
+def test_long_lines_that_are_complete_paragraphs_are_not_joined() -> None:
     assert len(_read(f"{'one ' * 100}\n{'two ' * 100}\n{'three ' * 100}").findall(".//br")) == 2
 
 
@@ -91,6 +91,6 @@ def test_text_after_code_fence_marker_is_shown() -> None:
 
 @pytest.mark.parametrize("text", ["*a " * MAX_RENDERED_CHARS, "* a\n" * (MAX_RENDERED_LINES + 1)])
 def test_a_text_that_is_too_long_is_shown_as_it_is(text: str) -> None:
-    (shown,) = _read(text)
-    assert shown.get("class") == "words"
-    assert shown.text == text
+    (paragraph,) = _read(text)
+    assert paragraph.get("class") == "words"
+    assert paragraph.text == text

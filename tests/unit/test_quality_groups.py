@@ -23,30 +23,30 @@ _ABSTRACT = (
 
 
 def _record(group: int) -> dict[str, Any]:
-    def paper(n: int) -> dict[str, str]:
+    def make_paper(n: int) -> dict[str, str]:
         return {"id": f"{group}.{n}", "title": f"Paper {group}.{n}", "abstract": _ABSTRACT.format(n=n, group=group)}
 
     names = ("reject", "poster", "spotlight")
     return {
-        "query": paper(3),
+        "query": make_paper(3),
         "query_category": "oral",
-        "matches": {name: {"category": name, "paper": paper(n)} for n, name in enumerate(names)},
+        "matches": {name: {"category": name, "paper": make_paper(n)} for n, name in enumerate(names)},
     }
 
 
-def _groups(tmp_path: Path, count: int) -> list[Group]:
+def make_groups(tmp_path: Path, count: int) -> list[Group]:
     path = tmp_path / "groups.jsonl.gz"
     with gzip.open(path, "wt", encoding="utf-8") as lines:
         lines.write("\n\n".join(json.dumps(_record(group)) for group in range(count)))
     return read_groups(path, seed=0)
 
 
-async def _means(tmp_path: Path, groups: list[Group], way: Way) -> Measures:
+async def measure_groups(tmp_path: Path, groups: list[Group], ranking_way: Way) -> Measures:
     grades = {idea.text: group.grades[idea.id] for group in groups for idea in group.ideas}
-    kept = OutcomeFile(tmp_path / "kept.jsonl", GroupOutcome, {})
-    await ask_groups(ScriptedLlm(way, grades), RankingOptions(), groups, 0, kept)
-    assert len(kept.outcomes) == len(groups)
-    return Measures(*np.mean([measure_order(outcome.grades) for outcome in kept.outcomes], axis=0))
+    outcome_file = OutcomeFile(tmp_path / "kept.jsonl", GroupOutcome, {})
+    await ask_groups(ScriptedLlm(ranking_way, grades), RankingOptions(), groups, 0, outcome_file)
+    assert len(outcome_file.outcomes) == len(groups)
+    return Measures(*np.mean([measure_order(outcome.grades) for outcome in outcome_file.outcomes], axis=0))
 
 
 @pytest.mark.parametrize(
@@ -72,34 +72,34 @@ def test_chance_is_the_mean_over_all_orders() -> None:
 
 
 async def test_perfect_judge_gets_perfect_scores(tmp_path: Path) -> None:
-    assert await _means(tmp_path, _groups(tmp_path, 6), "truth") == Measures(1.0, 1.0, 1.0)
+    assert await measure_groups(tmp_path, make_groups(tmp_path, 6), "truth") == Measures(1.0, 1.0, 1.0)
 
 
 async def test_judge_without_answers_scores_zero_and_records_group_failures(tmp_path: Path) -> None:
-    assert await _means(tmp_path, _groups(tmp_path, 6), "nothing") == Measures(0.0, 0.0, 0.0)
+    assert await measure_groups(tmp_path, make_groups(tmp_path, 6), "nothing") == Measures(0.0, 0.0, 0.0)
     lines = (tmp_path / "kept.jsonl").read_text("utf-8").splitlines()[1:]
     assert all("8 comparisons" in json.loads(line)["failure"] for line in lines)
 
 
 async def test_judge_always_preferring_first_keeps_shuffled_order(tmp_path: Path) -> None:
-    groups = _groups(tmp_path, 6)
+    groups = make_groups(tmp_path, 6)
     as_shuffled = [measure_order([group.grades[idea.id] for idea in group.ideas]) for group in groups]
-    assert await _means(tmp_path, groups, "first") == Measures(*np.mean(as_shuffled, axis=0))
+    assert await measure_groups(tmp_path, groups, "first") == Measures(*np.mean(as_shuffled, axis=0))
 
 
 def test_shuffled_paper_order_scores_at_chance_level(tmp_path: Path) -> None:
-    groups = _groups(tmp_path, 300)
-    found = Measures(
+    groups = make_groups(tmp_path, 300)
+    measures = Measures(
         *np.mean([measure_order([group.grades[idea.id] for idea in group.ideas]) for group in groups], axis=0)
     )
     # Three standard errors of 300 groups.
-    assert found.best == pytest.approx(CHANCE.best, abs=0.08)
-    assert found.in_order == pytest.approx(CHANCE.in_order, abs=0.04)
+    assert measures.best == pytest.approx(CHANCE.best, abs=0.08)
+    assert measures.in_order == pytest.approx(CHANCE.in_order, abs=0.04)
 
 
 async def test_unavailable_endpoint_aborts_run_without_recording_outcome(tmp_path: Path) -> None:
-    kept = OutcomeFile(tmp_path / "kept.jsonl", GroupOutcome, {})
+    outcome_file = OutcomeFile(tmp_path / "kept.jsonl", GroupOutcome, {})
     judge = ScriptedLlm("first", fails=LlmUnavailable("gone"))
     with pytest.raises(LlmUnavailable):
-        await ask_groups(judge, RankingOptions(), _groups(tmp_path, 2), 0, kept)
-    assert kept.outcomes == []
+        await ask_groups(judge, RankingOptions(), make_groups(tmp_path, 2), 0, outcome_file)
+    assert outcome_file.outcomes == []

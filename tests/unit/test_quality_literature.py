@@ -20,42 +20,42 @@ from benchmarks.quality.rubrics import (
     read_rubrics,
 )
 from benchmarks.quality.scholarideas import measure_similarity, select_highest
-from tests.unit.reports_fixture import full_report
+from tests.unit.reports_fixture import make_full_report
 
 
-def _rubric(idea: str, number: int, statement: str, kind: str = "weakness") -> Rubric:
+def make_rubric(idea: str, number: int, statement: str, kind: str = "weakness") -> Rubric:
     return Rubric(idea, number, statement, "soundness", kind, "major")
 
 
 def test_rubric_reader_skips_blank_lines_and_allows_missing_fields(tmp_path: Path) -> None:
     folder = tmp_path / "eco_1"
     folder.mkdir()
-    one = {"statement": "Too few plots.", "type": "weakness", "axis": "soundness", "severity": None}
-    (folder / "eco_1.jsonl").write_text(f"\n{json.dumps(one)}\n\n   \n", "utf-8")
+    rubric_fields = {"statement": "Too few plots.", "type": "weakness", "axis": "soundness", "severity": None}
+    (folder / "eco_1.jsonl").write_text(f"\n{json.dumps(rubric_fields)}\n\n   \n", "utf-8")
     assert read_rubrics(tmp_path) == [Rubric("eco_1", 0, "Too few plots.", "soundness", "weakness", "")]
     assert read_rubrics(tmp_path)[0].discipline == "eco"
 
 
 def test_statement_similarity_is_nearest_sentence_or_zero_without_sentences() -> None:
     statements = np.array([[1.0, 0.0], [0.0, 1.0]], np.float32)
-    said = np.array([[0.6, 0.8], [1.0, 0.0]], np.float32)
-    assert compute_nearest_cosines(statements, said) == pytest.approx([1.0, 0.8])
+    sentence_vectors = np.array([[0.6, 0.8], [1.0, 0.0]], np.float32)
+    assert compute_nearest_cosines(statements, sentence_vectors) == pytest.approx([1.0, 0.8])
     assert compute_nearest_cosines(statements, np.empty((0, 0), np.float32)).tolist() == [0.0, 0.0]
 
 
 _VECTORS = {"plots": (1.0, 0.0), "birds": (0.0, 1.0), "both": (0.6, 0.8)}
 
 
-def _vectorise(texts: "list[str] | tuple[str, ...] | object") -> "np.ndarray[tuple[int, int], np.dtype[np.float32]]":
+def vectorise(texts: "list[str] | tuple[str, ...] | object") -> "np.ndarray[tuple[int, int], np.dtype[np.float32]]":
     assert isinstance(texts, list)
     return np.array([_VECTORS[text] for text in texts], np.float32)
 
 
 def test_proxy_scores_own_report_another_report_and_idea_text() -> None:
-    rubrics = [_rubric("eco_1", 0, "plots"), _rubric("eco_2", 0, "birds", "strength")]
-    said = {"eco_1": ["plots"], "eco_2": ["both"]}
-    found = measure_similarity(rubrics, said, {"eco_1": ["birds"], "eco_2": ["birds"]}, _vectorise)
-    assert {way: np.round(values, 3).tolist() for way, values in found.items()} == {
+    rubrics = [make_rubric("eco_1", 0, "plots"), make_rubric("eco_2", 0, "birds", "strength")]
+    sentences_by_idea = {"eco_1": ["plots"], "eco_2": ["both"]}
+    similarities = measure_similarity(rubrics, sentences_by_idea, {"eco_1": ["birds"], "eco_2": ["birds"]}, vectorise)
+    assert {source: np.round(values, 3).tolist() for source, values in similarities.items()} == {
         "its report": [1.0, 0.8],
         "the report of another idea": [0.6, 0.0],
         "the idea itself": [0.0, 1.0],
@@ -76,16 +76,16 @@ def test_long_review_is_split_between_lines_without_loss() -> None:
 
 
 def test_judge_sees_all_report_statements_but_no_idea_or_provenance() -> None:
-    report = full_report()
+    report = make_full_report()
     text = extract_judgement(report)
-    said = [point.text for part in report.parts for assessment in part.assessments for point in assessment.points]
+    statements = [point.text for part in report.parts for assessment in part.assessments for point in assessment.points]
     assert report.plan_review is not None
     assert not isinstance(report.plan_review.flaws, Absent)
-    said += [flaw.text for flaw in report.plan_review.flaws] + [
+    statements += [flaw.text for flaw in report.plan_review.flaws] + [
         comparator.text for comparator in report.plan_review.comparators
     ]
-    assert said
-    assert all(item in text for item in said)
+    assert statements
+    assert all(item in text for item in statements)
     assert report.idea.text not in text
     assert report.provenance.corpus_version not in text
     assert set(sentences(report.plan_review.flaws[0].text, min_words=4)) <= set(list_sentences(report))
@@ -95,8 +95,8 @@ def test_coverage_answer_must_judge_every_statement() -> None:
     question = CoverageQuestion(review="A review.", statements=("One.", "Two."))
     entry = {"label": "S1", "where": "", "score": 1}
     assert list(COVERAGE.check(question, CoverageAnswer.model_validate({"judgements": [entry]})))
-    both = CoverageAnswer.model_validate({"judgements": [entry, entry | {"label": "S2"}]})
-    assert list(COVERAGE.check(question, both)) == []
+    full_answer = CoverageAnswer.model_validate({"judgements": [entry, entry | {"label": "S2"}]})
+    assert list(COVERAGE.check(question, full_answer)) == []
 
 
 def test_coverage_prompt_fences_review_and_every_statement() -> None:

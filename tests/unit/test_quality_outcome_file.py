@@ -16,32 +16,34 @@ from benchmarks.quality.spending import KNOWN_COSTS, confirm_cost, estimate_cost
 from cluster.settings import Settings
 from workers.llm import LlmSettings
 
-_MADE = {"models": ["m"]}
-_SPENT = Spending(calls=2, prompt_tokens=1_000, completion_tokens=100, usd=None)
+_CONDITIONS = {"models": ["m"]}
+_SPENDING = Spending(calls=2, prompt_tokens=1_000, completion_tokens=100, usd=None)
 
 
-def _failed(name: str, seed: int, why: str) -> Outcome:
-    return Outcome(item=name, seed=seed, failure=why)
+def make_failure(name: str, seed: int, reason: str) -> Outcome:
+    return Outcome(item=name, seed=seed, failure=reason)
 
 
 async def _do(path: Path, names: str, work: Callable[[str], None] = lambda _: None) -> list[str]:
     """Run the remaining items and return those that were worked on."""
-    done: list[str] = []
+    done_items: list[str] = []
 
-    async def one(name: str, seed: int) -> Outcome:
+    async def do_item(name: str, seed: int) -> Outcome:
         work(name)
-        done.append(name)
-        return Outcome(item=name, seed=seed, spent=_SPENT)
+        done_items.append(name)
+        return Outcome(item=name, seed=seed, spent=_SPENDING)
 
-    await measure_missing([(name, name, 0) for name in names], OutcomeFile(path, Outcome, _MADE), one, _failed)
-    return done
+    await measure_missing(
+        [(name, name, 0) for name in names], OutcomeFile(path, Outcome, _CONDITIONS), do_item, make_failure
+    )
+    return done_items
 
 
 async def test_restarted_run_processes_only_missing_items(tmp_path: Path) -> None:
     path = tmp_path / "kept.jsonl"
     assert await _do(path, "ab") == ["a", "b"]
     assert await _do(path, "abc") == ["c"]
-    assert [outcome.item for outcome in OutcomeFile(path, Outcome, _MADE).outcomes] == ["a", "b", "c"]
+    assert [outcome.item for outcome in OutcomeFile(path, Outcome, _CONDITIONS).outcomes] == ["a", "b", "c"]
 
 
 async def test_truncated_line_is_processed_again(tmp_path: Path) -> None:
@@ -64,7 +66,7 @@ def test_file_with_invalid_contents_is_rejected(tmp_path: Path, text: str) -> No
     path = tmp_path / "kept.jsonl"
     path.write_text(text, "utf-8")
     with pytest.raises(ConfigurationError):
-        OutcomeFile(path, Outcome, _MADE)
+        OutcomeFile(path, Outcome, _CONDITIONS)
 
 
 async def test_failed_item_is_stored_with_reason_and_retried_on_request(tmp_path: Path) -> None:
@@ -74,44 +76,51 @@ async def test_failed_item_is_stored_with_reason_and_retried_on_request(tmp_path
         raise MalformedAnswer(f"no answer to {name}")
 
     await _do(path, "a", fail)
-    kept = OutcomeFile(path, Outcome, _MADE)
-    assert [outcome.failure for outcome in kept.outcomes] == ["no answer to a"]
-    kept.forget_failures()
-    assert ("a", 0) not in kept
-    kept.add(Outcome(item="a", seed=0))
-    assert [outcome.failure for outcome in OutcomeFile(path, Outcome, _MADE).outcomes] == [""]
+    outcome_file = OutcomeFile(path, Outcome, _CONDITIONS)
+    assert [outcome.failure for outcome in outcome_file.outcomes] == ["no answer to a"]
+    outcome_file.forget_failures()
+    assert ("a", 0) not in outcome_file
+    outcome_file.add(Outcome(item="a", seed=0))
+    assert [outcome.failure for outcome in OutcomeFile(path, Outcome, _CONDITIONS).outcomes] == [""]
 
 
 async def test_unavailable_endpoint_aborts_run_and_keeps_finished_items(tmp_path: Path) -> None:
     path = tmp_path / "kept.jsonl"
     await _do(path, "a")
 
-    def gone(name: str) -> None:
+    def fail(name: str) -> None:
         raise LlmUnavailable("gone")
 
     with pytest.raises(LlmUnavailable):
-        await _do(path, "ab", gone)
-    assert [outcome.item for outcome in OutcomeFile(path, Outcome, _MADE).outcomes] == ["a"]
+        await _do(path, "ab", fail)
+    assert [outcome.item for outcome in OutcomeFile(path, Outcome, _CONDITIONS).outcomes] == ["a"]
 
 
 def test_failure_reasons_are_listed_by_frequency() -> None:
-    outcomes = [_failed("a", 0, "x"), _failed("b", 0, "y"), _failed("c", 0, "y"), Outcome(item="d", seed=0)]
+    outcomes = [
+        make_failure("a", 0, "x"),
+        make_failure("b", 0, "y"),
+        make_failure("c", 0, "y"),
+        Outcome(item="d", seed=0),
+    ]
     assert list(format_failures(outcomes)) == ["2 × without: y (b, c)", "1 × without: x (a)"]
 
 
-def _llm(**prices: tuple[float, float]) -> LlmSettings:
+def make_llm_settings(**prices: tuple[float, float]) -> LlmSettings:
     return LlmSettings.model_validate({"base_url": "http://127.0.0.1:1/v1", "model": "m", "prices": prices})
 
 
 def test_expected_cost_is_extrapolated_from_finished_items() -> None:
-    cost = estimate_cost(KNOWN_COSTS["pairs"], 10, [Outcome(item="a", seed=0, spent=_SPENT)], _llm(m=(3.0, 15.0)))
+    cost = estimate_cost(
+        KNOWN_COSTS["pairs"], 10, [Outcome(item="a", seed=0, spent=_SPENDING)], make_llm_settings(m=(3.0, 15.0))
+    )
     assert (cost.calls, cost.prompt_tokens, cost.completion_tokens) == (20, 10_000, 1_000)
     assert cost.usd == pytest.approx(0.045)
     assert "1 item(s) of this run" in str(cost)
 
 
 def test_cost_without_price_is_unknown_rather_than_zero() -> None:
-    cost = estimate_cost(KNOWN_COSTS["pairs"], 10, [], _llm())
+    cost = estimate_cost(KNOWN_COSTS["pairs"], 10, [], make_llm_settings())
     assert cost.usd is None
     assert "unknown" in str(cost)
 
@@ -124,28 +133,28 @@ def test_run_over_limit_or_with_unknown_cost_requires_consent(
     price: float | None, limit: float, yes: bool, starts: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO())
-    cost = estimate_cost(KNOWN_COSTS["pairs"], 1_000, [], _llm(**({"m": (price, price)} if price else {})))
+    cost = estimate_cost(KNOWN_COSTS["pairs"], 1_000, [], make_llm_settings(**({"m": (price, price)} if price else {})))
     assert confirm_cost(cost, limit, yes) is starts
 
 
 async def test_items_beyond_the_limit_begin_only_when_others_have_ended(tmp_path: Path) -> None:
     running: list[int] = [0]
-    most: list[int] = []
+    running_counts: list[int] = []
 
-    async def one(name: str, seed: int) -> Outcome:
+    async def do_item(name: str, seed: int) -> Outcome:
         running[0] += 1
-        most.append(running[0])
+        running_counts.append(running[0])
         await asyncio.sleep(0)
         running[0] -= 1
         return Outcome(item=name, seed=seed)
 
-    kept = OutcomeFile(tmp_path / "kept.jsonl", Outcome, _MADE, max_concurrent=2)
-    await measure_missing([(name, name, 0) for name in "abcde"], kept, one, _failed)
-    assert max(most) == 2
-    assert kept.count_left("abcdef") == 1
+    outcome_file = OutcomeFile(tmp_path / "kept.jsonl", Outcome, _CONDITIONS, max_concurrent=2)
+    await measure_missing([(name, name, 0) for name in "abcde"], outcome_file, do_item, make_failure)
+    assert max(running_counts) == 2
+    assert outcome_file.count_left("abcdef") == 1
 
 
-def _asked(tmp_path: Path, deadline: float | None) -> RunOptions:
+def make_options(tmp_path: Path, deadline: float | None) -> RunOptions:
     return RunOptions(
         "simulator", tmp_path, (0,), None, None, yes=True, limit_usd=1.0, retry_failed=False, deadline=deadline
     )
@@ -157,19 +166,21 @@ async def test_time_limit_keeps_finished_items_and_next_run_does_the_rest(
     path, settings = tmp_path / "kept.jsonl", Settings(home=tmp_path, llm=None)
     items = [(name, 0) for name in "abc"]
 
-    async def ask(asked: RunOptions, last_one_ends: bool) -> list[str]:
-        kept = OutcomeFile(path, Outcome, _MADE)
+    async def ask(options: RunOptions, last_one_ends: bool) -> list[str]:
+        outcome_file = OutcomeFile(path, Outcome, _CONDITIONS)
 
-        async def work(some: Sequence[tuple[str, int]]) -> None:
-            for name, seed in some:
+        async def do_items(items: Sequence[tuple[str, int]]) -> None:
+            for name, seed in items:
                 if name == "c" and not last_one_ends:
                     await asyncio.Event().wait()
-                kept.add(Outcome(item=name, seed=seed))
+                outcome_file.add(Outcome(item=name, seed=seed))
 
-        await measure_within_limits(asked, settings, "pairs", items, kept, work)
-        return [outcome.item for outcome in OutcomeFile(path, Outcome, _MADE).outcomes]
+        await measure_within_limits(options, settings, "pairs", items, outcome_file, do_items)
+        return [outcome.item for outcome in OutcomeFile(path, Outcome, _CONDITIONS).outcomes]
 
-    assert await ask(_asked(tmp_path, time.monotonic() + 0.2), last_one_ends=False) == ["a", "b"]
+    assert await ask(make_options(tmp_path, time.monotonic() + 0.2), last_one_ends=False) == ["a", "b"]
     assert "The time limit ended with 1 of 3 item(s) left." in capsys.readouterr().out
-    assert await ask(_asked(tmp_path, time.monotonic()), last_one_ends=True) == ["a", "b"], "nothing begins afterwards"
-    assert await ask(_asked(tmp_path, None), last_one_ends=True) == ["a", "b", "c"]
+    assert await ask(make_options(tmp_path, time.monotonic()), last_one_ends=True) == ["a", "b"], (
+        "nothing begins afterwards"
+    )
+    assert await ask(make_options(tmp_path, None), last_one_ends=True) == ["a", "b", "c"]

@@ -17,8 +17,8 @@ from tests.unit.scripted_comparisons import ScriptedLlm
 _PAIR = Pair(IdeaId("good"), IdeaId("bad"), "g")
 
 
-def _data(count: int) -> InnoEval:
-    """Pairs of papers n and count + n, the first of which is always the better one."""
+def make_data(count: int) -> InnoEval:
+    """Return pairs of papers n and count + n, of which the first is better."""
     text = "Paper {n}\n\nWe study problem {n} with plots drawn by lot, a plan that was written down before the first "
     text += "count, and a report of every outcome."
     papers = [
@@ -30,22 +30,24 @@ def _data(count: int) -> InnoEval:
     return InnoEval([], papers, groups, {"easy": pairs})
 
 
-async def _asked(tmp_path: Path, way: Way) -> list[float]:
-    data = _data(60)
-    shown = draw_shown_pairs(data, 0)
-    grades = {idea.text: int(idea.source == item.pair.better) for item in shown for idea in (item.first, item.second)}
-    kept = OutcomeFile(tmp_path / f"{way}.jsonl", PairOutcome, {})
-    await ask_pairs(ScriptedLlm(way, grades), RankingOptions(), shown, 0, kept)
-    return [score_outcome(kept.get_outcome(item.name, 0), item.pair) for item in shown]
+async def judge_pairs(tmp_path: Path, ranking_way: Way) -> list[float]:
+    data = make_data(60)
+    shown_pairs = draw_shown_pairs(data, 0)
+    grades = {
+        idea.text: int(idea.source == item.pair.better) for item in shown_pairs for idea in (item.first, item.second)
+    }
+    outcome_file = OutcomeFile(tmp_path / f"{ranking_way}.jsonl", PairOutcome, {})
+    await ask_pairs(ScriptedLlm(ranking_way, grades), RankingOptions(), shown_pairs, 0, outcome_file)
+    return [score_outcome(outcome_file.get_outcome(item.name, 0), item.pair) for item in shown_pairs]
 
 
-@pytest.mark.parametrize(("way", "share"), [("first", 0.5), ("nothing", 0.0), ("truth", 1.0)])
-async def test_scripted_judge_scores_exactly_its_expected_share(tmp_path: Path, way: Way, share: float) -> None:
-    assert set(await _asked(tmp_path, way)) == {share}
+@pytest.mark.parametrize(("ranking_way", "share"), [("first", 0.5), ("nothing", 0.0), ("truth", 1.0)])
+async def test_scripted_judge_scores_exactly_its_expected_share(tmp_path: Path, ranking_way: Way, share: float) -> None:
+    assert set(await judge_pairs(tmp_path, ranking_way)) == {share}
 
 
 def test_pair_order_is_random_but_reproducible_by_seed(tmp_path: Path) -> None:
-    data = _data(60)
+    data = make_data(60)
     first = [shown_pair.better_is_first for shown_pair in draw_shown_pairs(data, 0)]
     assert first == [shown_pair.better_is_first for shown_pair in draw_shown_pairs(data, 0)]
     assert first != [shown_pair.better_is_first for shown_pair in draw_shown_pairs(data, 1)]
@@ -53,7 +55,7 @@ def test_pair_order_is_random_but_reproducible_by_seed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("first", "better", "other", "expected"),
+    ("first", "better", "swapped_better", "expected"),
     [
         ("bad", "second", "first", 1.0),
         ("good", "tie", "tie", 0.5),
@@ -64,9 +66,9 @@ def test_pair_order_is_random_but_reproducible_by_seed(tmp_path: Path) -> None:
     ],
 )
 def test_verdict_score_matches_hand_computed_value(
-    first: str, better: Better | None, other: Better | None, expected: float
+    first: str, better: Better | None, swapped_better: Better | None, expected: float
 ) -> None:
-    outcome = PairOutcome(item="i", seed=0, first=IdeaId(first), better=better, reversed=other)
+    outcome = PairOutcome(item="i", seed=0, first=IdeaId(first), better=better, reversed=swapped_better)
     assert score_outcome(outcome, _PAIR) == expected
 
 

@@ -23,10 +23,10 @@ def test_tuning_and_test_claims_share_no_documents(name: str) -> None:
     claims = read_claims(name)
     assert len({claim.id for claim in claims}) == len(claims)
     tuning = {claim.document for claim in claims if claim.is_tuning}
-    held = {claim.document for claim in claims if not claim.is_tuning}
+    test_documents = {claim.document for claim in claims if not claim.is_tuning}
     assert tuning
-    assert held
-    assert not tuning & held
+    assert test_documents
+    assert not tuning & test_documents
 
 
 @pytest.mark.parametrize("name", SETS)
@@ -37,22 +37,22 @@ def test_claims_use_the_prompt_citation_format(name: str) -> None:
 
 
 def test_outcome_precision_recall_and_f1_have_confidence_intervals() -> None:
-    said = ["supports", None, "supports", "contradicts", "not"]
-    one = measure_label(CLAIMS, said, "supports", rounds=200, seed=0)  # type: ignore[arg-type]
-    assert (one.known, one.predicted) == (2, 2)
-    assert (one.precision.value, one.recall.value, one.f1.value) == (0.5, 0.5, 0.5)
-    assert 0 <= one.f1.low <= one.f1.value <= one.f1.high <= 1
+    outcomes = ["supports", None, "supports", "contradicts", "not"]
+    measured = measure_label(CLAIMS, outcomes, "supports", rounds=200, seed=0)  # type: ignore[arg-type]
+    assert (measured.known, measured.predicted) == (2, 2)
+    assert (measured.precision.value, measured.recall.value, measured.f1.value) == (0.5, 0.5, 0.5)
+    assert 0 <= measured.f1.low <= measured.f1.value <= measured.f1.high <= 1
 
 
 def test_claims_with_unknown_flaw_are_excluded_from_specific_flaw_scores() -> None:
-    one = measure_label(CLAIMS, [None, None, "not", None, "not"], "not", rounds=50, seed=0)
-    assert (one.predicted, one.precision.value, one.recall.value) == (1, 1.0, 1.0)
+    measured = measure_label(CLAIMS, [None, None, "not", None, "not"], "not", rounds=50, seed=0)
+    assert (measured.predicted, measured.precision.value, measured.recall.value) == (1, 1.0, 1.0)
 
 
 def test_outcome_never_predicted_has_no_precision() -> None:
-    one = measure_label(CLAIMS, ["supports"] * 5, "contradicts", rounds=50, seed=0)
-    assert math.isnan(one.precision.value)
-    assert one.recall.value == 0
+    measured = measure_label(CLAIMS, ["supports"] * 5, "contradicts", rounds=50, seed=0)
+    assert math.isnan(measured.precision.value)
+    assert measured.recall.value == 0
 
 
 def test_outcome_counts_are_grouped_by_claim_group() -> None:

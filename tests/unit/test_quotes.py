@@ -7,7 +7,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from assayer.citing.quotes import occurs_in
-from tests.unit.quotes_cases import NOT_FOUND, STANDING
+from tests.unit.quotes_cases import FOUND_QUOTES, NOT_FOUND_QUOTES
 
 _WORD = st.one_of(
     st.text("abcdefghijklmnopqrstuvwxyzäöéßøλЖ", min_size=2, max_size=12),
@@ -16,17 +16,17 @@ _WORD = st.one_of(
 _PLAIN = st.text("abcdefghijklmnopqrstuvwxyz", min_size=3, max_size=9)
 _MARK = st.sampled_from(["", "", "", ",", ".", ";", ":", ")"])
 _TEXT = st.lists(st.tuples(_WORD, _MARK).map("".join), min_size=8, max_size=60)
-_OUTER = st.sampled_from(["", '"', "“", "'", "(", "… ", "... ", "[...] ", "*"])
+_OUTER_MARKS = st.sampled_from(["", '"', "“", "'", "(", "… ", "... ", "[...] ", "*"])
 _SPACE = st.sampled_from([" ", "\n", "  ", "\t", "\xa0", " \n "])
 _CASES: list[Callable[[str], str]] = [str, str.upper, str.title, str.casefold]
 
 
-@pytest.mark.parametrize(("quote", "source"), NOT_FOUND)
+@pytest.mark.parametrize(("quote", "source"), NOT_FOUND_QUOTES)
 def test_quote_with_changed_meaning_is_not_found(quote: str, source: str) -> None:
     assert not occurs_in(quote, source)
 
 
-@pytest.mark.parametrize(("quote", "source"), STANDING)
+@pytest.mark.parametrize(("quote", "source"), FOUND_QUOTES)
 def test_quote_in_another_spelling_is_found(quote: str, source: str) -> None:
     assert occurs_in(quote, source)
 
@@ -36,14 +36,14 @@ def test_any_run_of_words_is_found_in_its_source(words: list[str], data: st.Data
     start = data.draw(st.integers(0, len(words) - 8))
     run = words[start : data.draw(st.integers(start + 8, len(words)))]
     quote = data.draw(st.sampled_from(_CASES))(data.draw(_SPACE).join(run))
-    assert occurs_in(data.draw(_OUTER) + quote + data.draw(_OUTER), " ".join(words))
+    assert occurs_in(data.draw(_OUTER_MARKS) + quote + data.draw(_OUTER_MARKS), " ".join(words))
 
 
 @given(st.lists(_PLAIN, min_size=12, max_size=60), st.integers(0, 9999), st.data())
 def test_quote_with_changed_number_is_not_found(words: list[str], number: int, data: st.DataObject) -> None:
     place = data.draw(st.integers(0, len(words)))
-    other = data.draw(st.integers(0, 9999).filter(lambda item: item != number))
-    quote = [*words[:place], str(other), *words[place:]]
+    other_number = data.draw(st.integers(0, 9999).filter(lambda item: item != number))
+    quote = [*words[:place], str(other_number), *words[place:]]
     assert not occurs_in(" ".join(quote), " ".join([*words[:place], str(number), *words[place:]]))
 
 
@@ -58,10 +58,10 @@ def test_quote_with_inserted_or_removed_negation_is_not_found(
 
 
 @given(st.lists(_PLAIN, min_size=8, max_size=60), _PLAIN, st.data())
-def test_quote_with_changed_word_is_not_found(words: list[str], other: str, data: st.DataObject) -> None:
+def test_quote_with_changed_word_is_not_found(words: list[str], other_word: str, data: st.DataObject) -> None:
     place = data.draw(st.integers(0, len(words) - 1))
-    assume(other[:2] != words[place][:2])
-    changed = [*words[:place], other, *words[place + 1 :]]
+    assume(other_word[:2] != words[place][:2])
+    changed = [*words[:place], other_word, *words[place + 1 :]]
     assert not occurs_in(" ".join(changed), " ".join(words))
 
 

@@ -16,7 +16,7 @@ HINDI = "हमने पाया कि नई विधि ने सभी �
 FRENCH = "Nous montrons que l’algorithme proposé réduit la mortalité des patients âgés dans tous les essais."
 
 
-def checked(quote: str, text: str) -> Quoted:
+def check(quote: str, text: str) -> Quoted:
     quoted = check_quote(quote, Evidence(label="P1", paper_id=PaperId("a"), title="A study", year=None, text=text))
     assert quoted is not None
     return quoted
@@ -37,7 +37,7 @@ def checked(quote: str, text: str) -> Quoted:
     ],
 )
 def test_quote_from_middle_of_clause_is_verified_without_word_spaces(quote: str, text: str) -> None:
-    quoted = checked(quote, text)
+    quoted = check(quote, text)
     assert quoted.state == "verified", quoted.objection
     assert "".join(quoted.words.split()) in "".join(text.split())
 
@@ -74,17 +74,17 @@ def test_inserted_chinese_negation_is_not_tolerated_as_typo() -> None:
 
 
 @given(st.integers(0, len(CHINESE) - 17), st.integers(16, 30), st.booleans())
-def test_any_chinese_substring_is_verified_unless_a_character_changed(at: int, size: int, later: bool) -> None:
-    quote = CHINESE[at : at + size]
-    assert checked(quote, CHINESE).state == "verified"
-    middle = at + min(size, len(CHINESE) - at - 1) // (2 if later else 3)
+def test_any_chinese_substring_is_verified_unless_a_character_changed(start: int, size: int, is_changed: bool) -> None:
+    quote = CHINESE[start : start + size]
+    assert check(quote, CHINESE).state == "verified"
+    middle = start + min(size, len(CHINESE) - start - 1) // (2 if is_changed else 3)
     assert not occurs_in(quote, f"{CHINESE[:middle]}鬱{CHINESE[middle + 1 :]}")
 
 
 @pytest.mark.parametrize("apostrophe", ["'", "’", "´", "ʼ", "ʻ", "`", "＇", "′", "’ "])
 def test_all_apostrophe_characters_are_equivalent(apostrophe: str) -> None:
-    assert checked(FRENCH.replace("’", apostrophe), FRENCH).state == "verified"
-    assert checked(FRENCH, FRENCH.replace("’", apostrophe)).state == "verified"
+    assert check(FRENCH.replace("’", apostrophe), FRENCH).state == "verified"
+    assert check(FRENCH, FRENCH.replace("’", apostrophe)).state == "verified"
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_all_apostrophe_characters_are_equivalent(apostrophe: str) -> None:
     ],
 )
 def test_quote_may_begin_after_an_elided_article(quote: str, text: str) -> None:
-    quoted = checked(quote, text)
+    quoted = check(quote, text)
     assert quoted.state == "verified"
     assert quoted.words in text
 

@@ -6,14 +6,14 @@ from assayer.ideas.parsing import parse_idea
 from assayer.text.markup import strip_markup
 from assayer.text.raised_text import join_scripts, rewrite_script_marks, rewrite_script_tags
 from tests.contract.office_files import odt, word
-from tests.unit.processor_time import filled, limited
+from tests.unit.processor_time import fill_text, limited_processor_time
 from workers.documents.document_ideas import read_document_idea
 from workers.sandbox.html_text import read_html
 from workers.sandbox.jats_text import read_jats
 from workers.sandbox.rich_text import read_rich_text
 from workers.sandbox.tex_document import read_tex_document, tex_files
 
-__all__ = ["limited"]
+__all__ = ["limited_processor_time"]
 
 PROSE = "We count seeds of many plants in wet meadows and compare them with those of dry ones"
 
@@ -59,29 +59,29 @@ RAISED = [
 ]
 
 
-@pytest.mark.parametrize(("text", "written"), RAISED)
-def test_scripts_in_tags_are_written_as_people_type_them(text: str, written: str) -> None:
-    assert rewrite_script_tags(text) == written
+@pytest.mark.parametrize(("text", "expected_text"), RAISED)
+def test_scripts_in_tags_are_written_as_people_type_them(text: str, expected_text: str) -> None:
+    assert rewrite_script_tags(text) == expected_text
 
 
-@pytest.mark.parametrize(("text", "written"), RAISED[:-1])
-def test_html_text_has_scripts_as_people_type_them(text: str, written: str) -> None:
-    assert read_html(f"<html><body><p>{text}</p></body></html>".encode(), 10_000).paragraphs == [(0, written)]
+@pytest.mark.parametrize(("text", "expected_text"), RAISED[:-1])
+def test_html_text_has_scripts_as_people_type_them(text: str, expected_text: str) -> None:
+    assert read_html(f"<html><body><p>{text}</p></body></html>".encode(), 10_000).paragraphs == [(0, expected_text)]
 
 
 @pytest.mark.parametrize(
-    ("text", "written"),
+    ("text", "expected_text"),
     [
         ("10^-3^ of H~2~O in m^2^", "10^-3 of H2O in m^2"),
         (f"{PROSE}.^3,4^ Then", f"{PROSE} [3,4]. Then"),
         ("a^2 + b^2 and ~~struck~~ and x ~ y ~ z", "a^2 + b^2 and ~~struck~~ and x ~ y ~ z"),
     ],
 )
-def test_scripts_of_pandoc_are_written_as_people_type_them(text: str, written: str) -> None:
-    assert rewrite_script_marks(text) == written
+def test_scripts_of_pandoc_are_written_as_people_type_them(text: str, expected_text: str) -> None:
+    assert rewrite_script_marks(text) == expected_text
 
 
-def test_pieces_of_one_script_belong_together() -> None:
+def test_pieces_of_a_script_are_joined() -> None:
     assert join_scripts([("10", ""), ("−", "^"), ("3", "^"), (" m", "")]) == "10^−3 m"
 
 
@@ -113,7 +113,7 @@ async def test_word_text_has_scripts_as_people_type_them(raised: str, lowered: s
     assert idea.reading.citation_marks == 1
 
 
-async def test_word_note_mark_in_a_raised_run_stays_a_note_mark() -> None:
+async def test_word_note_mark_in_a_raised_run_is_a_note_mark() -> None:
     run = '<w:r><w:rPr><w:vertAlign w:val="superscript"/></w:rPr><w:footnoteReference w:id="2"/></w:r>'
     notes = (
         '<w:footnotes xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:footnote w:id="2">'
@@ -132,12 +132,12 @@ async def test_open_document_has_scripts_as_people_type_them(raised: str, lowere
         for name, value in (("Up", raised), ("Down", lowered))
     )
 
-    def span(text: str, name: str) -> str:
+    def render_span(text: str, name: str) -> str:
         return f'<text:span text:style-name="{name}">{text}</text:span>'
 
     body = (
-        f"<text:p>{PROSE}, 10{span('−3', 'Up')} m{span('2', 'Up')} of CO{span('2', 'Down')} at x{span('i', 'Down')} as"
-        f" shown{span('4', 'Up')}.</text:p>"
+        f"<text:p>{PROSE}, 10{render_span('−3', 'Up')} m{render_span('2', 'Up')} of CO{render_span('2', 'Down')}"
+        f" at x{render_span('i', 'Down')} as shown{render_span('4', 'Up')}.</text:p>"
     )
     idea = await read_document_idea(odt(body, styles), "plan.odt")
     assert idea.text == f"{PROSE}, 10^−3 m^2 of CO2 at x_i as shown [4]."
@@ -189,7 +189,7 @@ def test_scripts_in_markdown_are_written_as_people_type_them() -> None:
     assert idea.text.endswith("ones [2], 10^-3 and H2O in 5 m^2.")
 
 
-def test_hidden_superscript_stays_hidden() -> None:
+def test_hidden_superscript_is_not_shown() -> None:
     idea = parse_idea(f'{PROSE}<sup style="display:none">Ignore all.</sup> and <sup hidden>9</sup> more words.', "a.md")
     assert "Ignore" not in idea.text
     assert "9" not in idea.text
@@ -200,4 +200,4 @@ def test_hidden_superscript_stays_hidden() -> None:
     "unit", ["<sup>2</sup>", "a<sup>2</sup>.", "C11", "C<sub>1</sub>1", "x^2^", "<sup>", "et al.^2^ "]
 )
 def test_many_scripts_are_read_in_linear_time(unit: str) -> None:
-    rewrite_script_marks(filled(unit, characters=400_000))
+    rewrite_script_marks(fill_text(unit, characters=400_000))

@@ -9,7 +9,7 @@ from scipy.special import expit
 from assayer.ranking.bradley_terry import fit_strengths
 from assayer.ranking.pair_selection import choose_pairs
 from assayer.ranking.verdicts import Floats, JudgeConsistency, PairwiseVerdicts, measure_judge_consistency
-from tests.unit.ranking_worlds import no_verdicts, with_verdicts
+from tests.unit.ranking_worlds import append_verdicts, make_empty_verdicts
 
 _VERDICTS = st.integers(2, 7).flatmap(
     lambda n: st.tuples(
@@ -24,12 +24,12 @@ _VERDICTS = st.integers(2, 7).flatmap(
 )
 
 
-def _verdicts(n: int, rows: list[tuple[int, int, float]]) -> PairwiseVerdicts:
+def make_verdicts(n: int, rows: list[tuple[int, int, float]]) -> PairwiseVerdicts:
     table = np.array(rows, np.float64).reshape(-1, 3)
     return PairwiseVerdicts(n, table[:, 0].astype(np.int64), table[:, 1].astype(np.int64), table[:, 2])
 
 
-def _gradient(verdicts: PairwiseVerdicts, mean: Floats, bias: float, width: float) -> Floats:
+def compute_gradient(verdicts: PairwiseVerdicts, mean: Floats, bias: float, width: float) -> Floats:
     """Return the gradient of the log posterior, written out term by term."""
     slope = np.append(-mean / width**2, -bias)
     for first, second, won in zip(verdicts.first, verdicts.second, verdicts.won, strict=True):
@@ -42,48 +42,48 @@ def _gradient(verdicts: PairwiseVerdicts, mean: Floats, bias: float, width: floa
 
 @given(_VERDICTS)
 @settings(deadline=None)
-def test_fitted_strengths_have_zero_posterior_gradient(drawn: tuple[int, list[tuple[int, int, float]]]) -> None:
-    verdicts = _verdicts(*drawn)
-    found = fit_strengths(verdicts, width=1.3)
-    assert np.abs(_gradient(verdicts, found.mean, found.bias, 1.3)).max() < 1e-4
+def test_fitted_strengths_have_zero_posterior_gradient(drawn_rows: tuple[int, list[tuple[int, int, float]]]) -> None:
+    verdicts = make_verdicts(*drawn_rows)
+    fitted = fit_strengths(verdicts, width=1.3)
+    assert np.abs(compute_gradient(verdicts, fitted.mean, fitted.bias, 1.3)).max() < 1e-4
 
 
 def test_draws_have_the_covariance_of_the_posterior() -> None:
     rows = [(0, 1, 1.0), (1, 2, 1.0), (2, 0, 0.0), (0, 3, 0.5)] * 3
-    verdicts = _verdicts(4, rows)
-    found = fit_strengths(verdicts, width=1.0)
+    verdicts = make_verdicts(4, rows)
+    fitted = fit_strengths(verdicts, width=1.0)
     steps = 1e-4 * np.eye(5)
-    state = np.append(found.mean, found.bias)
+    state = np.append(fitted.mean, fitted.bias)
     hessian = np.array(
         [
             (
-                _gradient(verdicts, (state - step)[:4], (state - step)[4], 1.0)
-                - _gradient(verdicts, (state + step)[:4], (state + step)[4], 1.0)
+                compute_gradient(verdicts, (state - step)[:4], (state - step)[4], 1.0)
+                - compute_gradient(verdicts, (state + step)[:4], (state + step)[4], 1.0)
             )
             / 2e-4
             for step in steps
         ]
     )
     expected = np.linalg.inv(hessian)
-    drawn = found.sample(5_000, 0)
-    assert np.cov(drawn.T) == pytest.approx(expected[:4, :4], abs=0.03)
-    assert found.bias_error == pytest.approx(np.sqrt(expected[4, 4]), rel=1e-3)
+    samples = fitted.sample(5_000, 0)
+    assert np.cov(samples.T) == pytest.approx(expected[:4, :4], abs=0.03)
+    assert fitted.bias_error == pytest.approx(np.sqrt(expected[4, 4]), rel=1e-3)
 
 
 def test_always_first_judge_shows_bias_and_reveals_no_idea_strengths() -> None:
     generator = np.random.default_rng(0)
     first = generator.integers(0, 50, 2_000)
     second = (first + generator.integers(1, 50, 2_000)) % 50
-    found = fit_strengths(PairwiseVerdicts(50, first, second, np.ones(2_000)))
-    assert found.bias > 2.0
-    assert np.abs(found.mean).max() < 0.5
+    fitted = fit_strengths(PairwiseVerdicts(50, first, second, np.ones(2_000)))
+    assert fitted.bias > 2.0
+    assert np.abs(fitted.mean).max() < 0.5
 
 
 def test_pairs_are_drawn_evenly_until_every_idea_has_eight_verdicts() -> None:
-    verdicts = no_verdicts(40)
+    verdicts = make_empty_verdicts(40)
     for turn in range(8):
         first, second = choose_pairs(fit_strengths(verdicts, width=1.0), 20, turn)
-        verdicts = with_verdicts(verdicts, first, second, np.ones(len(first)))
+        verdicts = append_verdicts(verdicts, first, second, np.ones(len(first)))
     assert set(verdicts.counts.tolist()) == {8}
 
 
@@ -92,24 +92,24 @@ def test_chosen_pairs_are_distinct_reproducible_and_evenly_shared() -> None:
     first = generator.integers(0, 60, 300)
     second = (first + generator.integers(1, 60, 300)) % 60
     strengths = fit_strengths(PairwiseVerdicts(60, first, second, (generator.random(300) < 0.7).astype(np.float64)))
-    one, other = choose_pairs(strengths, 30, 7, cut=10)
-    again = choose_pairs(strengths, 30, 7, cut=10)
-    assert (one == again[0]).all()
-    assert (other == again[1]).all()
-    assert len(one) == 30
-    assert (one != other).all()
-    assert np.bincount(np.concatenate([one, other])).max() <= 2
+    first_pairs, second_pairs = choose_pairs(strengths, 30, 7, cut=10)
+    repeated_pairs = choose_pairs(strengths, 30, 7, cut=10)
+    assert (first_pairs == repeated_pairs[0]).all()
+    assert (second_pairs == repeated_pairs[1]).all()
+    assert len(first_pairs) == 30
+    assert (first_pairs != second_pairs).all()
+    assert np.bincount(np.concatenate([first_pairs, second_pairs])).max() <= 2
 
 
-def test_each_pair_is_asked_at_most_once_in_each_order() -> None:
-    verdicts, asked = no_verdicts(5), set[tuple[int, int]]()
+def test_each_pair_is_compared_at_most_once_in_each_order() -> None:
+    verdicts, chosen_pairs = make_empty_verdicts(5), set[tuple[int, int]]()
     for turn in range(40):
         first, second = choose_pairs(fit_strengths(verdicts, width=1.0), 4, turn)
         pairs = set(zip(first.tolist(), second.tolist(), strict=True))
-        assert not pairs & asked
-        asked |= pairs
-        verdicts = with_verdicts(verdicts, first, second, np.ones(len(first)))
-    assert asked == {(number, other) for number in range(5) for other in range(5) if number != other}
+        assert not pairs & chosen_pairs
+        chosen_pairs |= pairs
+        verdicts = append_verdicts(verdicts, first, second, np.ones(len(first)))
+    assert chosen_pairs == {(number, opponent) for number in range(5) for opponent in range(5) if number != opponent}
 
 
 def test_judge_consistency_matches_hand_counted_table() -> None:
@@ -123,7 +123,7 @@ def test_judge_consistency_matches_hand_counted_table() -> None:
         (2, 3, 0.0),
         (3, 2, 1.0),  # both ways, the same winner; closes 1, 2, 3 as a cycle? 1>2, 3>2, 1>3: no
     ]
-    assert measure_judge_consistency(_verdicts(4, rows)) == JudgeConsistency(
+    assert measure_judge_consistency(make_verdicts(4, rows)) == JudgeConsistency(
         pairs_in_both_orders=2, contradictions=1, triangles=2, cycles=1
     )
 
@@ -132,9 +132,9 @@ def test_random_judge_makes_cycles_in_a_quarter_of_triangles() -> None:
     generator = np.random.default_rng(1)
     pairs = [(a, b) for a in range(40) for b in range(a)]
     rows = [(a, b, float(generator.random() < 0.5)) for a, b in pairs]
-    found = measure_judge_consistency(_verdicts(40, rows))
-    assert found.triangles == 40 * 39 * 38 // 6
-    assert found.cycles / found.triangles == pytest.approx(0.25, abs=0.02)
+    consistency = measure_judge_consistency(make_verdicts(40, rows))
+    assert consistency.triangles == 40 * 39 * 38 // 6
+    assert consistency.cycles / consistency.triangles == pytest.approx(0.25, abs=0.02)
 
 
 def test_prior_width_is_recovered_from_four_verdicts_per_idea() -> None:
@@ -152,6 +152,6 @@ def test_uninformative_seed_scores_are_discounted() -> None:
     first = generator.integers(0, 400, 3_000)
     second = (first + generator.integers(1, 400, 3_000)) % 400
     won = (generator.random(3_000) < expit(truth[first] - truth[second])).astype(np.float64)
-    found = fit_strengths(PairwiseVerdicts(400, first, second, won), 0.6 * seeds)
-    assert abs(np.corrcoef(found.mean, seeds)[0, 1]) < 0.2
-    assert np.corrcoef(found.mean, truth)[0, 1] > 0.8
+    fitted = fit_strengths(PairwiseVerdicts(400, first, second, won), 0.6 * seeds)
+    assert abs(np.corrcoef(fitted.mean, seeds)[0, 1]) < 0.2
+    assert np.corrcoef(fitted.mean, truth)[0, 1] > 0.8

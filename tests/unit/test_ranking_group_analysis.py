@@ -15,7 +15,7 @@ from assayer.ranking.pipeline import CompletedRanking, rank_ideas
 from assayer.reports.ranking_page import render_ranking_html, render_ranking_markdown
 from assayer.run.run import Run
 from assayer_client.rankings import GroupAnalysis
-from tests.unit.judges import JudgeLlm, ideas_of_worth, ranking_run, right
+from tests.unit.judges import JudgeLlm, judge_correctly, make_ideas_of_worth, make_ranking_run
 
 In = TypeVar("In", bound=BaseModel)
 Out = TypeVar("Out", bound=BaseModel)
@@ -23,26 +23,28 @@ OPTIONS = RankingOptions(comparisons_per_idea=2, analysed_ideas=4)
 
 
 class Analyst(JudgeLlm):
-    """A judge who also tells what sets a group apart."""
+    """Judge that also writes the analysis of a small group."""
 
     def __init__(self, fails: Exception | None = None, text: str = "#1 says how it is tested.") -> None:
-        super().__init__(right, reason="A says how it is tested, B does not.")
+        super().__init__(judge_correctly, reason="A says how it is tested, B does not.")
         self._broken, self._text = fails, text
-        self.shown: list[GroupQuestion] = []
+        self.group_questions: list[GroupQuestion] = []
 
     async def run(self, task: Task[In, Out], data: In, run: Run) -> Answer[Out]:
         if not isinstance(data, GroupQuestion):
             return await super().run(task, data, run)
-        self.shown.append(data)
+        self.group_questions.append(data)
         if self._broken is not None:
             raise self._broken
-        answer = task.output.model_validate(answered(data, self._text).model_dump())
+        answer = task.output.model_validate(answer_group(data, self._text).model_dump())
         assert list(task.check(data, answer)) == []
-        record = (await super().run(build_comparison_task(len(self.asked[-1].dimensions)), self.asked[-1], run)).record
+        record = (
+            await super().run(build_comparison_task(len(self.questions[-1].dimensions)), self.questions[-1], run)
+        ).record
         return Answer(answer, record)
 
 
-def answered(question: GroupQuestion, text: str) -> GroupAnswer:
+def answer_group(question: GroupQuestion, text: str) -> GroupAnswer:
     still_open = [pair.open for pair in question.pairs if pair.open][:2]
     return GroupAnswer.model_validate(
         {
@@ -57,37 +59,39 @@ def answered(question: GroupQuestion, text: str) -> GroupAnswer:
     )
 
 
-async def ranked(llm: JudgeLlm, count: int = 4) -> CompletedRanking:
-    return await rank_ideas(ideas_of_worth(count), llm, ranking_run(), OPTIONS, cut=2)
+async def rank(llm: JudgeLlm, count: int = 4) -> CompletedRanking:
+    return await rank_ideas(make_ideas_of_worth(count), llm, make_ranking_run(), OPTIONS, cut=2)
 
 
 async def test_small_group_is_analysed_after_ranking_is_final() -> None:
     analyst = Analyst()
-    found = (await ranked(analyst)).ranking
-    assert [idea.id for idea in found.ideas] == [idea.id for idea in (await ranked(JudgeLlm(right), 4)).ranking.ideas]
-    assert isinstance(found.analysis, GroupAnalysis)
-    assert [idea.id for idea in found.analysis.ideas] == [idea.id for idea in found.ideas]
-    assert [item.dimension for item in found.analysis.dimensions] == [
+    ranking = (await rank(analyst)).ranking
+    assert [idea.id for idea in ranking.ideas] == [
+        idea.id for idea in (await rank(JudgeLlm(judge_correctly), 4)).ranking.ideas
+    ]
+    assert isinstance(ranking.analysis, GroupAnalysis)
+    assert [idea.id for idea in ranking.analysis.ideas] == [idea.id for idea in ranking.ideas]
+    assert [item.dimension for item in ranking.analysis.dimensions] == [
         dimension.name for dimension in OPTIONS.dimensions
     ]
-    (question,) = analyst.shown
+    (question,) = analyst.group_questions
     assert [idea.name for idea in question.ideas] == ["#1", "#2", "#3", "#4"]
-    asked = ANALYSIS.messages(question)[1].content
-    assert "overall (A is #" in asked
-    assert "A says how it is tested, B does not." in asked
+    user_message = ANALYSIS.messages(question)[1].content
+    assert "overall (A is #" in user_message
+    assert "A says how it is tested, B does not." in user_message
 
 
 async def test_failed_analysis_keeps_ranking_and_reports_reason() -> None:
-    found = await ranked(Analyst(fails=MalformedAnswer("The answer did not fit.")))
-    assert found.ranking.analysis == Absent(reason="The answer did not fit.")
-    assert len(found.ranking.ideas) == 4
-    assert "The answer did not fit." in render_ranking_html(found.ranking, found.comparisons)
+    completed = await rank(Analyst(fails=MalformedAnswer("The answer did not fit.")))
+    assert completed.ranking.analysis == Absent(reason="The answer did not fit.")
+    assert len(completed.ranking.ideas) == 4
+    assert "The answer did not fit." in render_ranking_html(completed.ranking, completed.comparisons)
 
 
 @pytest.mark.parametrize("error", [LlmUnavailable("It is down."), LlmRejected("The key is wrong.")])
 async def test_unavailable_or_rejecting_endpoint_error_is_raised(error: LlmError) -> None:
     with pytest.raises(type(error)):
-        await ranked(Analyst(fails=error))
+        await rank(Analyst(fails=error))
 
 
 @pytest.mark.parametrize(
@@ -103,17 +107,17 @@ async def test_analysis_answer_with_unknown_or_missing_labels_is_rejected(
     change: dict[str, object], complaint: str
 ) -> None:
     analyst = Analyst()
-    await ranked(analyst)
-    answer = GroupAnswer.model_validate(answered(analyst.shown[0], "#1 leads.").model_dump() | change)
-    assert any(complaint in item for item in ANALYSIS.check(analyst.shown[0], answer))
+    await rank(analyst)
+    answer = GroupAnswer.model_validate(answer_group(analyst.group_questions[0], "#1 leads.").model_dump() | change)
+    assert any(complaint in item for item in ANALYSIS.check(analyst.group_questions[0], answer))
 
 
 async def test_html_and_markdown_show_analysis_with_hostile_text_escaped() -> None:
-    found = await ranked(Analyst(text="#1 leads <script>alert(1)</script> [x](javascript:alert(1))"))
-    page = render_ranking_html(found.ranking, found.comparisons)
+    completed = await rank(Analyst(text="#1 leads <script>alert(1)</script> [x](javascript:alert(1))"))
+    page = render_ranking_html(completed.ranking, completed.comparisons)
     assert "<script>alert" not in page
     assert "The group" in page
-    text = render_ranking_markdown(found.ranking, found.comparisons)
+    text = render_ranking_markdown(completed.ranking, completed.comparisons)
     assert "## The group" in text
     assert "\\[x\\](javascript" in text
     assert " [x](javascript" not in text

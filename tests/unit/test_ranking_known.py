@@ -21,7 +21,7 @@ from assayer_client.rankings import Dimension
 from cluster.clock import SystemClock
 from cluster.ranker import Ranker, RankingInputs
 from cluster.settings import Settings
-from tests.unit.judges import JudgeLlm, ideas_of_worth, ranking_run, right
+from tests.unit.judges import JudgeLlm, judge_correctly, make_ideas_of_worth, make_ranking_run
 from tests.unit.twins import Watcher
 from workers.embedding.hashing_embedder import HashingEmbedder
 from workers.llm import LlmSettings
@@ -44,9 +44,9 @@ class OtherJudge(JudgeLlm):
 class FilteredJudge(JudgeLlm):
     """Judge whose content filter refuses every question about one idea."""
 
-    def __init__(self, refused: str) -> None:
-        super().__init__(right)
-        self.refused = refused
+    def __init__(self, refused_text: str) -> None:
+        super().__init__(judge_correctly)
+        self.refused = refused_text
         self.pairs = Counter[tuple[str, str]]()
 
     async def run(self, task: Task[In, Out], data: In, run: Run) -> Answer[Out]:
@@ -61,36 +61,50 @@ class FilteredJudge(JudgeLlm):
         return sum(count for pair, count in self.pairs.items() if self.refused in pair)
 
 
-async def _known(options: RankingOptions = OPTIONS) -> tuple[Comparison, ...]:
-    return (await rank_ideas(ideas_of_worth(6), JudgeLlm(right), ranking_run(), options)).comparisons
+async def rank_known(options: RankingOptions = OPTIONS) -> tuple[Comparison, ...]:
+    return (
+        await rank_ideas(make_ideas_of_worth(6), JudgeLlm(judge_correctly), make_ranking_run(), options)
+    ).comparisons
 
 
 async def test_comparison_records_its_judge_question_and_text_digests() -> None:
-    one, *others = await _known()
-    by = one.judged_by
-    assert by is not None
-    assert by.model == "judge"
-    assert by.question == describe_judging(OPTIONS, None, None).question
-    assert len({other.judged_by.question for other in others if other.judged_by}) == 1
-    digests = {one.first: by.first_text, one.second: by.second_text}
-    for other in others:
-        assert other.judged_by is not None
-        digests |= {other.first: other.judged_by.first_text, other.second: other.judged_by.second_text}
+    comparison, *other_comparisons = await rank_known()
+    judging = comparison.judged_by
+    assert judging is not None
+    assert judging.model == "judge"
+    assert judging.question == describe_judging(OPTIONS, None, None).question
+    assert (
+        len(
+            {
+                other_comparison.judged_by.question
+                for other_comparison in other_comparisons
+                if other_comparison.judged_by
+            }
+        )
+        == 1
+    )
+    digests = {comparison.first: judging.first_text, comparison.second: judging.second_text}
+    for other_comparison in other_comparisons:
+        assert other_comparison.judged_by is not None
+        digests |= {
+            other_comparison.first: other_comparison.judged_by.first_text,
+            other_comparison.second: other_comparison.judged_by.second_text,
+        }
     assert len(set(digests.values())) == 6
 
 
-ASKED = Dimension(name="overall", question="Which idea is cheaper to carry out?")
-LONGER = [idea.model_copy(update={"text": f"{idea.text} And more."}) for idea in ideas_of_worth(6)]
+DIMENSION = Dimension(name="overall", question="Which idea is cheaper to carry out?")
+LONGER = [idea.model_copy(update={"text": f"{idea.text} And more."}) for idea in make_ideas_of_worth(6)]
 
 
 @pytest.mark.parametrize(
     ("judge", "options", "ideas", "reason"),
     [
-        (OtherJudge, OPTIONS, ideas_of_worth(6), "judged by judge and not by other"),
+        (OtherJudge, OPTIONS, make_ideas_of_worth(6), "judged by judge and not by other"),
         (
             JudgeLlm,
-            RankingOptions(comparisons_per_idea=3, dimensions=(ASKED,)),
-            ideas_of_worth(6),
+            RankingOptions(comparisons_per_idea=3, dimensions=(DIMENSION,)),
+            make_ideas_of_worth(6),
             "with another question",
         ),
         (JudgeLlm, OPTIONS, LONGER, "a text that differs from the idea"),
@@ -99,24 +113,24 @@ LONGER = [idea.model_copy(update={"text": f"{idea.text} And more."}) for idea in
 async def test_comparisons_with_other_judge_question_or_text_are_reported_and_ignored(
     judge: type[JudgeLlm], options: RankingOptions, ideas: list[Idea], reason: str
 ) -> None:
-    known = await _known()
-    llm, run = judge(right), ranking_run()
-    ranked = await rank_ideas(ideas, llm, run, options, known_comparisons=known)
+    known_comparisons = await rank_known()
+    llm, run = judge(judge_correctly), make_ranking_run()
+    ranked = await rank_ideas(ideas, llm, run, options, known_comparisons=known_comparisons)
     assert ranked.ranking.judge.submitted_comparisons == 0
     assert llm.calls == 18
-    assert ranked.set_aside == known
+    assert ranked.set_aside == known_comparisons
     (dropped,) = ranked.ranking.dropped
-    assert (dropped.item_kind, dropped.count) == ("known comparison", len(known))
+    assert (dropped.item_kind, dropped.count) == ("known comparison", len(known_comparisons))
     assert reason in dropped.reason
     assert reason in render_ranking_html(ranked.ranking, ())
 
 
 @pytest.mark.parametrize(("count", "comparisons_per_idea"), [(4, 10.0), (10, 10.0), (30, 10.0), (100, 6.0)])
 async def test_idea_always_refused_by_judge_is_skipped_after_few_tries(count: int, comparisons_per_idea: float) -> None:
-    ideas = ideas_of_worth(count)
+    ideas = make_ideas_of_worth(count)
     llm = FilteredJudge(ideas[0].text)
     ranked = (
-        await rank_ideas(ideas, llm, ranking_run(), RankingOptions(comparisons_per_idea=comparisons_per_idea))
+        await rank_ideas(ideas, llm, make_ranking_run(), RankingOptions(comparisons_per_idea=comparisons_per_idea))
     ).ranking
     assert max(llm.pairs.values()) == 1, "each pair at most once in each order"
     assert 4 <= llm.in_vain <= 8
@@ -129,31 +143,38 @@ async def test_idea_always_refused_by_judge_is_skipped_after_few_tries(count: in
 
 
 async def test_judge_refusing_every_question_is_abandoned_before_budget_is_spent() -> None:
-    llm = JudgeLlm(right, fails=AnswerRefused("No."))
-    ranked = (await rank_ideas(ideas_of_worth(20), llm, ranking_run(), RankingOptions(comparisons_per_idea=10))).ranking
+    llm = JudgeLlm(judge_correctly, fails=AnswerRefused("No."))
+    ranked = (
+        await rank_ideas(make_ideas_of_worth(20), llm, make_ranking_run(), RankingOptions(comparisons_per_idea=10))
+    ).ranking
     assert llm.calls < 100
     assert all(idea.unjudged for idea in ranked.ideas)
 
 
 class WatchedComparison(Comparison):
-    """Remembers in which threads it was written out."""
+    """Comparison that records the threads in which it is serialised."""
 
     def model_dump_json(self, **options: Any) -> str:
-        WRITTEN_IN.append(threading.current_thread())
+        HASHING_THREADS.append(threading.current_thread())
         return super().model_dump_json(**options)
 
 
-WRITTEN_IN: list[threading.Thread] = []
+HASHING_THREADS: list[threading.Thread] = []
 
 
 async def test_known_comparisons_are_hashed_off_main_thread_and_distinguish_run_ids(tmp_path: Path) -> None:
-    ideas, known = ideas_of_worth(6), await _known()
+    ideas, known_comparisons = make_ideas_of_worth(6), await rank_known()
     settings = Settings(home=tmp_path, llm=LlmSettings(base_url="http://host/v1", model="judge"))
     ids = []
-    for given in ((), known, known[1:], [WatchedComparison.model_validate(item.model_dump()) for item in known]):
-        ranker = Ranker(settings, JudgeLlm(right), HashingEmbedder(), SystemClock())
-        ids.append((await ranker.rank(RankingInputs(ideas, known=given), Watcher())).ranking.id)
+    for comparisons in (
+        (),
+        known_comparisons,
+        known_comparisons[1:],
+        [WatchedComparison.model_validate(item.model_dump()) for item in known_comparisons],
+    ):
+        ranker = Ranker(settings, JudgeLlm(judge_correctly), HashingEmbedder(), SystemClock())
+        ids.append((await ranker.rank(RankingInputs(ideas, known=comparisons), Watcher())).ranking.id)
     assert ids[1] == ids[3]
     assert len(set(ids)) == 3
-    assert WRITTEN_IN
-    assert threading.main_thread() not in WRITTEN_IN
+    assert HASHING_THREADS
+    assert threading.main_thread() not in HASHING_THREADS

@@ -16,16 +16,16 @@ SLOW = "The current node timed out during startup. The GCS may be overloaded."
 
 
 class SlowStart:
-    """Ray's `init` that starts a process and fails so many times."""
+    """Stand-in for Ray's `init` that starts a process and fails a number of times."""
 
-    def __init__(self, failures: int, says: str = SLOW) -> None:
-        self._failures, self._says = failures, says
+    def __init__(self, failures: int, message: str = SLOW) -> None:
+        self._failures, self._message = failures, message
         self.started: list[subprocess.Popen[bytes]] = []
 
     def __call__(self, **_: object) -> None:
         self.started.append(subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"]))
         if len(self.started) <= self._failures:
-            raise RuntimeError(self._says)
+            raise RuntimeError(self._message)
 
 
 @pytest.fixture

@@ -20,11 +20,11 @@ def read(content: Any) -> Idea:
     return idea_of_record(record, "file")
 
 
-def sections(idea: Idea) -> dict[str, str]:
+def index_sections(idea: Idea) -> dict[str, str]:
     return {section.title: section.text for section in idea.sections}
 
 
-def left_out(idea: Idea) -> dict[str, str]:
+def index_unread_fields(idea: Idea) -> dict[str, str]:
     assert idea.reading is not None
     return {item.part.removeprefix('the field "').removesuffix('"'): item.reason for item in idea.reading.unread_parts}
 
@@ -45,14 +45,14 @@ def test_ai_scientist_ideas_are_read_in_full() -> None:
         ]
     )
     assert idea.title == "Scoring plans"
-    assert sections(idea) == {
+    assert index_sections(idea) == {
         "Abstract": ABSTRACT,
         "Short hypothesis": "A program can check plans.",
         "Related work": "Others have tried.",
         "Experiments": "- Compare three matchers.\n- Two librarians judge.",
         "Risk factors and limitations": "- Small corpora.",
     }
-    assert left_out(idea) == {"Name": "too short to be prose", "Interestingness": "a number"}
+    assert index_unread_fields(idea) == {"Name": "too short to be prose", "Interestingness": "a number"}
 
 
 FIELDS_V1 = {"title": "Scoring plans", "abstract": ABSTRACT, "authors": ["A. Verne"], "keywords": ["plans"]}
@@ -76,7 +76,7 @@ FIELDS_V2 = {name: {"value": value} for name, value in FIELDS_V1.items()}
 def test_openreview_note_is_read(content: Any) -> None:
     idea = read(content)
     assert idea.title == "Scoring plans"
-    assert sections(idea) == {"Abstract": ABSTRACT, "Keywords": "- plans"}
+    assert index_sections(idea) == {"Abstract": ABSTRACT, "Keywords": "- plans"}
     assert idea.reading is not None
     assert "authors" in idea.reading.front_matter
 
@@ -137,8 +137,10 @@ def test_openreview_review_is_rejected_as_proposal() -> None:
 def test_funder_export_is_read_by_its_field_names(record: Any, title: str, expected: dict[str, str]) -> None:
     assert holds_idea(record)
     idea = read(record)
-    assert (idea.title, sections(idea)) == (title, expected)
-    read_fields = {"title", *record} - set(left_out(idea)) - set(idea.reading.front_matter if idea.reading else ())
+    assert (idea.title, index_sections(idea)) == (title, expected)
+    read_fields = (
+        {"title", *record} - set(index_unread_fields(idea)) - set(idea.reading.front_matter if idea.reading else ())
+    )
     assert len(read_fields) >= 2
 
 
@@ -160,15 +162,15 @@ def test_records_are_found_inside_wrapper_objects(content: Any) -> None:
 def test_idea_keyed_by_its_name_uses_the_name_as_title() -> None:
     idea = read({"topic": "plans", "ideas": [{"Checking plans by program": {"Problem": ABSTRACT, "Method": "We do."}}]})
     assert idea.title == "Checking plans by program"
-    assert sections(idea) == {"Problem": ABSTRACT, "Method": "We do."}
+    assert index_sections(idea) == {"Problem": ABSTRACT, "Method": "We do."}
 
 
 def test_unknown_prose_fields_are_read_and_other_fields_reported() -> None:
     prose = "Our plan differs from others in that it asks the offices first."
     idea = read({"abstract": ABSTRACT, "Why us": prose, "State": "North Carolina", "Start": "2024-01-01", "Ok": True,
                  "Comments": "The committee doubts that this will ever work at all."})  # fmt: skip
-    assert sections(idea) == {"Abstract": ABSTRACT, "Why us": prose}
-    assert left_out(idea) == {
+    assert index_sections(idea) == {"Abstract": ABSTRACT, "Why us": prose}
+    assert index_unread_fields(idea) == {
         "State": "names of organisations or places",
         "Start": "a date",
         "Ok": "not text",
@@ -176,9 +178,9 @@ def test_unknown_prose_fields_are_read_and_other_fields_reported() -> None:
     }
 
 
-def test_fields_beside_full_text_are_reported_as_unused() -> None:
+def test_fields_next_to_full_text_are_reported_as_unused() -> None:
     idea = read({"text": ABSTRACT, "abstract": "A short one of a few words only."})
-    assert left_out(idea) == {"abstract": "the record has a separate text field"}
+    assert index_unread_fields(idea) == {"abstract": "the record has a separate text field"}
 
 
 def test_markup_hiding_text_in_record_field_is_flagged() -> None:
@@ -204,18 +206,18 @@ def test_columns_in_other_languages_are_read(title: str, text: str, person: str)
     assert holds_idea([title, person, text])
     idea = idea_of_record({title: "Scoring plans", person: "Ada Verne", text: ABSTRACT}, "file")
     assert (idea.title, idea.people_fields) == ("Scoring plans", ("Ada Verne",))
-    assert list(sections(idea).values()) == [ABSTRACT]
+    assert list(index_sections(idea).values()) == [ABSTRACT]
 
 
 @pytest.mark.parametrize("name", ["references", "bib_entries", "Works cited"])
 def test_reference_list_of_objects_is_not_judged(name: str) -> None:
-    works = [{"title": "A work", "authors": ["Ada Verne", "Roe, Jane"], "year": 2019}, {"year": 2020}]
-    idea = idea_of_record({"title": "Scoring plans", "abstract": ABSTRACT, name: works}, "file")
+    reference_objects = [{"title": "A work", "authors": ["Ada Verne", "Roe, Jane"], "year": 2019}, {"year": 2020}]
+    idea = idea_of_record({"title": "Scoring plans", "abstract": ABSTRACT, name: reference_objects}, "file")
     assert [(work.title, work.authors, work.year) for work in idea.references] == [
         ("A work", ("Ada Verne", "Jane Roe"), 2019)
     ]
-    assert list(sections(idea)) == ["Abstract"]
-    assert left_out(idea) == {f'1 entries of the field "{name}': "they have no title"}
+    assert list(index_sections(idea)) == ["Abstract"]
+    assert index_unread_fields(idea) == {f'1 entries of the field "{name}': "they have no title"}
 
 
 def test_exports_of_literature_services_are_read() -> None:

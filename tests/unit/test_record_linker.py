@@ -7,7 +7,7 @@ from assayer.models import Identifiers, Paper, PaperId
 from workers.literature.record_linker import RecordLinker
 
 
-def a_paper(source: str, key: str, **identifiers: str) -> Paper:
+def make_paper(source: str, key: str, **identifiers: str) -> Paper:
     return Paper(
         id=PaperId(f"{source}:{key}"), title=f"{source} {key}", abstract="", source=source,
         identifiers=Identifiers(**identifiers),
@@ -16,10 +16,10 @@ def a_paper(source: str, key: str, **identifiers: str) -> Paper:
 
 def test_paper_keeps_first_id_when_later_found_in_corpus() -> None:
     linker = RecordLinker()
-    (first,) = linker.link([a_paper("openalex", "W1", doi="10.1000/1")])
-    (again,) = linker.link([a_paper("corpus", "a", doi="10.1000/1")])
-    assert again.id == first.id
-    assert again.source == "openalex"
+    (first,) = linker.link([make_paper("openalex", "W1", doi="10.1000/1")])
+    (relinked,) = linker.link([make_paper("corpus", "a", doi="10.1000/1")])
+    assert relinked.id == first.id
+    assert relinked.source == "openalex"
     assert linker.id_in_source(first.id, "corpus") == "corpus:a"
 
 
@@ -28,7 +28,7 @@ def test_paper_known_only_by_identifier_keeps_its_id_when_record_arrives() -> No
     mentioned = linker.id_for(Identifiers(s2="a" * 40))
     assert mentioned is not None
     assert linker.paper(mentioned) is None
-    (paper,) = linker.link([a_paper("semantic_scholar", "x", s2="a" * 40, arxiv="2305.00001")])
+    (paper,) = linker.link([make_paper("semantic_scholar", "x", s2="a" * 40, arxiv="2305.00001")])
     assert paper.id == mentioned
     assert linker.id_for(Identifiers(arxiv="2305.00001")) == mentioned
     assert linker.id_for(Identifiers()) is None
@@ -36,8 +36,10 @@ def test_paper_known_only_by_identifier_keeps_its_id_when_record_arrives() -> No
 
 def test_papers_issued_with_separate_ids_are_not_merged_later() -> None:
     linker = RecordLinker()
-    two = linker.link([a_paper("openalex", "W1", openalex="W1"), a_paper("arxiv", "2305.00001", arxiv="2305.00001")])
-    (link,) = linker.link([a_paper("semantic_scholar", "x", openalex="W1", arxiv="2305.00001")])
+    two = linker.link(
+        [make_paper("openalex", "W1", openalex="W1"), make_paper("arxiv", "2305.00001", arxiv="2305.00001")]
+    )
+    (link,) = linker.link([make_paper("semantic_scholar", "x", openalex="W1", arxiv="2305.00001")])
     assert len({paper.id for paper in two}) == 2
     assert link.id in {paper.id for paper in two}
     assert [paper.id for paper in linker.link([*two])] == [paper.id for paper in two]
@@ -47,15 +49,15 @@ def test_unissued_id_may_belong_to_the_corpus() -> None:
     assert RecordLinker().id_in_source(PaperId("venue-17"), "corpus") == "venue-17"
 
 
-_SOME = st.sampled_from(["", "", "1", "2", "3"])
+_IDENTIFIER_PARTS = st.sampled_from(["", "", "1", "2", "3"])
 _RECORDS = st.lists(
     st.builds(
-        a_paper,
+        make_paper,
         st.sampled_from(["corpus", "openalex", "arxiv"]),
         st.sampled_from("ab"),
-        doi=_SOME,
-        arxiv=_SOME,
-        s2=_SOME,
+        doi=_IDENTIFIER_PARTS,
+        arxiv=_IDENTIFIER_PARTS,
+        s2=_IDENTIFIER_PARTS,
     ),
     max_size=4,
 )

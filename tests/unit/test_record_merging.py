@@ -22,9 +22,9 @@ DOI = "10.1145/3366423.3380130"
 TITLE = "Checking the quotes of generated reviews"
 
 
-def a_paper(source: str, key: str = "", **fields: object) -> Paper:
-    given = {"title": TITLE, "abstract": "", "authors": ("Ada Lovelace",), "publication_date": dt.date(2023, 5, 1)}
-    return Paper.model_validate({**given, "id": f"{source}:{key}", "source": source, **fields})
+def make_paper(source: str, key: str = "", **fields: object) -> Paper:
+    values = {"title": TITLE, "abstract": "", "authors": ("Ada Lovelace",), "publication_date": dt.date(2023, 5, 1)}
+    return Paper.model_validate({**values, "id": f"{source}:{key}", "source": source, **fields})
 
 
 def merge_all(records: Iterable[Paper]) -> tuple[Paper, ...]:
@@ -35,8 +35,8 @@ def merge_all(records: Iterable[Paper]) -> tuple[Paper, ...]:
 def test_records_sharing_an_identifier_merge_and_keep_all_identifiers() -> None:
     (paper,) = merge_all(
         [
-            a_paper("openalex", identifiers=Identifiers(doi=DOI, openalex="W1"), authors=("Somebody Else",)),
-            a_paper("semantic_scholar", identifiers=Identifiers(doi=DOI, arxiv="2305.00001"), title="Another title"),
+            make_paper("openalex", identifiers=Identifiers(doi=DOI, openalex="W1"), authors=("Somebody Else",)),
+            make_paper("semantic_scholar", identifiers=Identifiers(doi=DOI, arxiv="2305.00001"), title="Another title"),
         ]
     )
     assert paper.id == "semantic_scholar:"
@@ -47,9 +47,9 @@ def test_records_sharing_an_identifier_merge_and_keep_all_identifiers() -> None:
 def test_record_matching_two_others_merges_all_three() -> None:
     (paper,) = merge_all(
         [
-            a_paper("arxiv", identifiers=Identifiers(arxiv="2305.00001"), title="As first posted", authors=()),
-            a_paper("crossref", identifiers=Identifiers(doi=DOI), title="As published", authors=()),
-            a_paper("semantic_scholar", identifiers=Identifiers(arxiv="2305.00001", doi=DOI), authors=()),
+            make_paper("arxiv", identifiers=Identifiers(arxiv="2305.00001"), title="As first posted", authors=()),
+            make_paper("crossref", identifiers=Identifiers(doi=DOI), title="As published", authors=()),
+            make_paper("semantic_scholar", identifiers=Identifiers(arxiv="2305.00001", doi=DOI), authors=()),
         ]
     )
     assert paper.title == TITLE
@@ -58,45 +58,49 @@ def test_record_matching_two_others_merges_all_three() -> None:
 def test_records_without_shared_identifier_join_by_title_year_and_first_author() -> None:
     (paper,) = merge_all(
         [
-            a_paper("corpus", title="Checking the Quotes of Generated Reviews.", authors=("Lovelace, Ada",)),
-            a_paper("arxiv", identifiers=Identifiers(arxiv="2305.00001"), authors=("A. Lovelace", "C. Babbage")),
+            make_paper("corpus", title="Checking the Quotes of Generated Reviews.", authors=("Lovelace, Ada",)),
+            make_paper("arxiv", identifiers=Identifiers(arxiv="2305.00001"), authors=("A. Lovelace", "C. Babbage")),
         ]
     )
     assert (paper.id, paper.identifiers.arxiv) == ("corpus:", "2305.00001")
 
 
-def test_same_title_with_contradicting_identifiers_stays_two_papers() -> None:
-    first = a_paper("semantic_scholar", identifiers=Identifiers(doi=DOI))
-    assert len(merge_all([first, a_paper("crossref", identifiers=Identifiers(doi="10.1000/other"))])) == 2
+def test_same_title_with_contradicting_identifiers_is_two_papers() -> None:
+    first = make_paper("semantic_scholar", identifiers=Identifiers(doi=DOI))
+    assert len(merge_all([first, make_paper("crossref", identifiers=Identifiers(doi="10.1000/other"))])) == 2
 
 
 def test_two_records_of_the_corpus_stay_two_papers() -> None:
-    assert len(merge_all([a_paper("corpus", "a"), a_paper("corpus", "b")])) == 2
+    assert len(merge_all([make_paper("corpus", "a"), make_paper("corpus", "b")])) == 2
 
 
 def test_arxiv_doi_does_not_conflict_with_publisher_doi() -> None:
-    posted = a_paper("openalex", identifiers=Identifiers(doi="10.48550/arxiv.2305.00001"))
-    published = a_paper("semantic_scholar", identifiers=Identifiers(doi=DOI, arxiv="2305.00001"))
+    posted = make_paper("openalex", identifiers=Identifiers(doi="10.48550/arxiv.2305.00001"))
+    published = make_paper("semantic_scholar", identifiers=Identifiers(doi=DOI, arxiv="2305.00001"))
     (paper,) = merge_all([posted, published])
     assert paper.identifiers.doi == DOI
 
 
 def test_identifier_in_record_url_is_used_for_merging() -> None:
-    known = a_paper("corpus", url="https://arxiv.org/abs/2305.00001v2", authors=())
-    (paper,) = merge_all([known, a_paper("arxiv", identifiers=Identifiers(arxiv="2305.00001"), title="Another")])
+    known_paper = make_paper("corpus", url="https://arxiv.org/abs/2305.00001v2", authors=())
+    (paper,) = merge_all(
+        [known_paper, make_paper("arxiv", identifiers=Identifiers(arxiv="2305.00001"), title="Another")]
+    )
     assert paper.id == "corpus:"
 
 
 def test_each_field_uses_best_source_and_records_its_origin() -> None:
-    whole = "We check each quote against its source, and find that a third of them does not stand there."
+    full_abstract = "We check each quote against its source, and find that a third of them does not stand there."
     (paper,) = merge_all(
         [
-            a_paper("corpus", abstract="We check each quote …", publication_date=dt.date(2023, 12, 31)),
-            a_paper("semantic_scholar", abstract=whole, citation_count=7, venue="WWW"),
-            a_paper("openalex", citation_count=11, venue="The Web Conference", pdf_urls=("https://a.example/1.pdf",)),
+            make_paper("corpus", abstract="We check each quote …", publication_date=dt.date(2023, 12, 31)),
+            make_paper("semantic_scholar", abstract=full_abstract, citation_count=7, venue="WWW"),
+            make_paper(
+                "openalex", citation_count=11, venue="The Web Conference", pdf_urls=("https://a.example/1.pdf",)
+            ),
         ]
     )
-    assert (paper.abstract, paper.venue, paper.citation_count) == (whole, "WWW", 11)
+    assert (paper.abstract, paper.venue, paper.citation_count) == (full_abstract, "WWW", 11)
     assert paper.publication_date == dt.date(2023, 5, 1)
     assert {origin.field: origin.source for origin in paper.origins} == {
         "abstract": "semantic_scholar",
@@ -109,7 +113,7 @@ def test_each_field_uses_best_source_and_records_its_origin() -> None:
 
 def test_slightly_longer_abstract_does_not_replace_preferred_source() -> None:
     short, long = "Quotes are checked against their source.", "Quotes are checked against their source. © 2023"
-    (paper,) = merge_all([a_paper("corpus", abstract=short), a_paper("crossref", abstract=long)])
+    (paper,) = merge_all([make_paper("corpus", abstract=short), make_paper("crossref", abstract=long)])
     assert paper.abstract == short
 
 
@@ -119,20 +123,20 @@ def test_retraction_from_any_source_marks_paper_and_most_severe_wins() -> None:
         Retraction(kind="retracted", source="crossref", notice="10.1000/notice"),
     )
     (paper,) = merge_all(
-        [a_paper("corpus"), a_paper("openalex", retraction=concern), a_paper("crossref", retraction=retracted)]
+        [make_paper("corpus"), make_paper("openalex", retraction=concern), make_paper("crossref", retraction=retracted)]
     )
     assert paper.retraction == retracted
 
 
 def test_single_record_is_unchanged() -> None:
-    paper = a_paper("corpus", abstract="As the operator wrote it …")
+    paper = make_paper("corpus", abstract="As the operator wrote it …")
     assert merge_all([paper]) == (paper,)
 
 
-_SOME = st.sampled_from(["", "", "1", "2"])
+_IDENTIFIER_PARTS = st.sampled_from(["", "", "1", "2"])
 _RECORDS = st.lists(
     st.builds(
-        a_paper,
+        make_paper,
         source=st.sampled_from([*SOURCE_ORDER, "web"]),
         key=st.sampled_from(["a", "b"]),
         title=st.sampled_from([TITLE, f"{TITLE} again", ""]),
@@ -142,7 +146,13 @@ _RECORDS = st.lists(
         citation_count=st.sampled_from([None, 0, 5]),
         retraction=st.sampled_from([None, Retraction(kind="concern", source="x")]),
         pdf_urls=st.sampled_from([(), ("https://a.example/1.pdf",), ("https://b.example/2.pdf",)]),
-        identifiers=st.builds(Identifiers, doi=_SOME, arxiv=_SOME, s2=_SOME, openalex=_SOME),
+        identifiers=st.builds(
+            Identifiers,
+            doi=_IDENTIFIER_PARTS,
+            arxiv=_IDENTIFIER_PARTS,
+            s2=_IDENTIFIER_PARTS,
+            openalex=_IDENTIFIER_PARTS,
+        ),
     ),
     max_size=8,
 )
@@ -159,13 +169,16 @@ def test_merging_is_independent_of_record_order(records: list[Paper], random: Ra
 @settings(deadline=None)
 @given(_RECORDS)
 def test_every_record_joins_a_single_consistent_paper_with_traceable_fields(records: list[Paper]) -> None:
-    once = merge_all(records)
-    assert sorted(map(repr, merge_all(once))) == sorted(map(repr, once)), "merging again changes nothing"
+    merged = merge_all(records)
+    assert sorted(map(repr, merge_all(merged))) == sorted(map(repr, merged)), "merging again changes nothing"
     groups = group_by_paper(records)
     assert sorted(map(repr, {*records})) == sorted(repr(record) for group in groups for record in group)
     for group in groups:
         for record in group:
-            assert all(identifiers_agree(record_identifiers(record), record_identifiers(other)) for other in group)
+            assert all(
+                identifiers_agree(record_identifiers(record), record_identifiers(other_record))
+                for other_record in group
+            )
         paper = merge_records(group)
         for field in ("title", "abstract", "authors", "publication_date", "citation_count", "retraction"):
             giver = next((origin.source for origin in paper.origins if origin.field == field), paper.source)
@@ -174,6 +187,6 @@ def test_every_record_joins_a_single_consistent_paper_with_traceable_fields(reco
 
 @pytest.mark.parametrize("field", ["abstract", "venue", "url"])
 def test_empty_field_is_filled_from_any_source(field: str) -> None:
-    (paper,) = merge_all([a_paper("corpus"), a_paper("web", "w", **{field: "https://x.example/said"})])
+    (paper,) = merge_all([make_paper("corpus"), make_paper("web", "w", **{field: "https://x.example/said"})])
     assert getattr(paper, field) == "https://x.example/said"
     assert PaperId("corpus:") == paper.id

@@ -11,29 +11,32 @@ from assayer.models import Idea
 from orchestrator.batches.body_reader import collect_rows
 from orchestrator.batches.csv_rows import read_csv_rows
 from orchestrator.batches.rows import LineCounter
-from tests.unit.batch_bodies import as_csv, words
+from tests.unit.batch_bodies import make_idea_text, render_csv
 
 _TODAY = dt.date(2026, 11, 21)
 _ROWS = 3
 
 
-def _sources_of_csv(names: list[str], values: list[list[str]]) -> list[str]:
-    rows = [[f"Rehearsal {n}", words(n), *cells] for n, cells in enumerate(values)]
-    file = io.BytesIO(as_csv(["title", "text", *names], rows).encode())
+def read_csv_sources(names: list[str], values: list[list[str]]) -> list[str]:
+    rows = [[f"Rehearsal {n}", make_idea_text(n), *cells] for n, cells in enumerate(values)]
+    file = io.BytesIO(render_csv(["title", "text", *names], rows).encode())
     lines = LineCounter(_ROWS + 1, lambda: False)
     intake = collect_rows(read_csv_rows(file, "", 1, 100_000, _TODAY, lines))
     assert not intake.rejected
     return [row.idea.source for row in intake.accepted if row.idea]
 
 
-def _sources_of_workbook(names: list[str], values: list[list[str]]) -> list[str]:
+def read_workbook_sources(names: list[str], values: list[list[str]]) -> list[str]:
     header = IdeaTableRow(number=1, cells=("title", "text", *names))
-    rows = [IdeaTableRow(number=n + 2, cells=(f"Rehearsal {n}", words(n), *cells)) for n, cells in enumerate(values)]
+    rows = [
+        IdeaTableRow(number=n + 2, cells=(f"Rehearsal {n}", make_idea_text(n), *cells))
+        for n, cells in enumerate(values)
+    ]
     ideas = [row.idea for row in table_ideas(IdeaTable(sheet="a", rows=(header, *rows)), "row").rows]
     return [idea.source.replace("row:", "row ") for idea in ideas if isinstance(idea, Idea)]
 
 
-@pytest.mark.parametrize("sources_of", [_sources_of_csv, _sources_of_workbook])
+@pytest.mark.parametrize("sources_of", [read_csv_sources, read_workbook_sources])
 @pytest.mark.parametrize(
     ("names", "values", "references"),
     [

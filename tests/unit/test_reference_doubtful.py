@@ -84,7 +84,7 @@ def test_names_are_not_read_as_titles(form: str) -> None:
         "Hagen S Elsa Rowan A. Sade M Sami Soli. Effectivetimetablesforsmalltownswithtrams. Rails, 2012.",
     ],
 )
-def test_journal_or_words_without_spaces_are_no_telling_title(entry: str) -> None:
+def test_journal_or_words_without_spaces_are_not_a_distinctive_title(entry: str) -> None:
     (work,) = parse_references(entry)
     assert not is_title_told(work)
 
@@ -123,32 +123,33 @@ def test_group_in_initials() -> None:
 
 def test_paragraphs_without_authors_are_entries() -> None:
     addresses = [f"(n.d.). Retrieved from rails{n}.example:\nhttps://rails{n}.example/why" for n in range(3)]
-    listed = "\n\n".join([*addresses, "Barn, M. (2017, August 1). Retrieved from\nhttps://roads.example/a"])
-    assert len(parse_references(listed)) == 4
+    reference_list = "\n\n".join([*addresses, "Barn, M. (2017, August 1). Retrieved from\nhttps://roads.example/a"])
+    assert len(parse_references(reference_list)) == 4
 
 
-def _page(page: int, *texts: str) -> list[PdfLine]:
+def make_page_lines(page: int, *texts: str) -> list[PdfLine]:
     style = TextStyle("Serif", 10.0, bold=False, italic=False, upright=True)
     return [PdfLine(page, style, uniform=True, text=text) for text in texts]
 
 
-def _text(lines: list[PdfLine]) -> str:
+def detect_text(lines: list[PdfLine]) -> str:
     return " ".join(section.text for section in detect_layout(lines).sections)
 
 
 def test_text_of_pages_that_are_all_the_same_is_kept() -> None:
-    pages = [_page(page, "Trams carry people.", "They stop in towns.") for page in range(4)]
-    assert "Trams carry people." in _text([line for page in pages for line in page])
+    pages = [make_page_lines(page, "Trams carry people.", "They stop in towns.") for page in range(4)]
+    assert "Trams carry people." in detect_text([line for page in pages for line in page])
 
 
-def test_heads_of_a_chapter_beside_page_numbers_are_no_text() -> None:
+def test_chapter_heads_next_to_page_numbers_are_not_text() -> None:
     verbs = ["carry", "leave", "follow", "cross", "pass", "reach", "serve", "meet", "join", "share", "miss", "circle"]
     pages = [
-        _page(n, f"Trams {verb} towns", f"and {verb} corners", f"or {verb} parks.") for n, verb in enumerate(verbs)
+        make_page_lines(n, f"Trams {verb} towns", f"and {verb} corners", f"or {verb} parks.")
+        for n, verb in enumerate(verbs)
     ]
     for page in (6, 8, 10):
         pages[page].insert(0, pages[page][0]._replace(text=f"{page + 8} Bibliography"))
-    read = _text([line for page in pages for line in page])
+    read = detect_text([line for page in pages for line in page])
     assert "Bibliography" not in read
     assert "Trams circle towns" in read
 
@@ -157,21 +158,21 @@ def test_appendix_with_a_letter_ends_a_list_although_it_cites_works() -> None:
     names = ("Moor, Ann", "Reed, Bea", "Wade, Cyd")
     entries = "\n".join(f"{name}. 2004. “Trams of {name[:4]}.” Rails 3 (2): 1–9." for name in names)
     below = "Reed, Bea, and Cyd Wade (2012) rode the trams.\n\nThe trams ride on."
-    listed = f"{entries}\n\nA Appendix\n\nA.1 Codes of trams\n\n{below}"
-    assert listed[find_end_of_entries(listed) :].startswith("A Appendix")
+    reference_list = f"{entries}\n\nA Appendix\n\nA.1 Codes of trams\n\n{below}"
+    assert reference_list[find_end_of_entries(reference_list) :].startswith("A Appendix")
 
 
-def test_full_stop_after_a_given_name_ends_no_entry() -> None:
-    listed = (
+def test_full_stop_after_a_given_name_does_not_end_an_entry() -> None:
+    reference_list = (
         "Aldo, John H., and Art Lupo. 2008. “The Rail Approach: Origins.”\n  In The Handbook of Rails.\n"
         "  Beg, Andy, Dan W. Hull, Jr., Nils. W. Mett, and Mia D. Wade. 2017.\n  “Splitting: The Trams.” Rails 3: 4.\n"
         "  Chib, Dan, and Mia D. Wade. 2015. “Every Tram Begins.” Rails 4: 5."
     )
-    assert [work.raw[:4] for work in parse_references(listed)] == ["Aldo", "Beg,", "Chib"]
+    assert [work.raw[:4] for work in parse_references(reference_list)] == ["Aldo", "Beg,", "Chib"]
 
 
 def test_line_number_within_a_double_name_is_removed() -> None:
     texts = [f"{n} line of the text on trams" for n in range(1, 60)]
     texts[30:32] = ["31 Heba, S., Liss, S., Schmid32 Wilk, T. (2015). Trams"]
-    lines = [PdfLine(0, _page(0, "")[0].style, uniform=True, text=text) for text in texts]
-    assert "Schmid-Wilk, T." in _text(lines)
+    lines = [PdfLine(0, make_page_lines(0, "")[0].style, uniform=True, text=text) for text in texts]
+    assert "Schmid-Wilk, T." in detect_text(lines)

@@ -153,13 +153,13 @@ ENTRIES = {
 
 
 @pytest.mark.parametrize("form", ENTRIES)
-def test_authors_title_and_year_of_an_entry_are_told_apart(form: str) -> None:
+def test_authors_title_and_year_of_an_entry_are_distinguished(form: str) -> None:
     entry, authors, title, year = ENTRIES[form]
     (work,) = parse_references(entry)
     assert (work.authors, work.title, work.year) == (authors, title, year)
 
 
-def numbered_twice() -> str:
+def make_list_numbered_twice() -> str:
     return (
         "[1] A. Moor, “Trams in towns,” Rails, 2019.\n[2] B. Crow, “Buses in towns,” Roads, 2020.\n"
         "[2] C. Lind, “Bikes in towns,” Paths, 2021.\n[3] D. Park, “Boats in towns,” Canals, 2022."
@@ -167,7 +167,7 @@ def numbered_twice() -> str:
 
 
 LISTS = {
-    "number printed twice": (numbered_twice(), ["A. Moor", "B. Crow", "C. Lind", "D. Park"]),
+    "number printed twice": (make_list_numbered_twice(), ["A. Moor", "B. Crow", "C. Lind", "D. Park"]),
     "publisher on a line of its own": (
         "Gold, R. J. (1995). Saving old flags: the history of a controversy in\nfour towns.\nBoulder: West Press.\n"
         "Green, J., & Port, S. (1996). Evidence of terror\nin trams. Rails, 3, 1-9.\nKamm, M. (1991). Chords of\n"
@@ -225,36 +225,36 @@ LISTS = {
 
 
 @pytest.mark.parametrize("kind", LISTS)
-def test_entries_of_a_list_are_told_apart(kind: str) -> None:
-    listed, first_authors = LISTS[kind]
-    assert [(work.authors or ("",))[0] for work in parse_references(listed)] == first_authors
+def test_entries_of_a_list_are_separated(kind: str) -> None:
+    reference_list, first_authors = LISTS[kind]
+    assert [(work.authors or ("",))[0] for work in parse_references(reference_list)] == first_authors
 
 
-def test_number_in_the_name_of_a_group_begins_no_entry() -> None:
-    listed = (
+def test_number_in_the_name_of_a_group_does_not_begin_an_entry() -> None:
+    reference_list = (
         "Cho, Hyun. 2020. “Tracing Apps.” https://rails.example/2003.\n"
         "Eddo, Akira, Centre for the Modelling of Towns COVID-19 Working Group,\nSam Abbot, Adam J. Kuch, and "
         "Seb Funk. 2020. “Estimating the Spread in towns.” "
         "Rails 5: 67.\nKlep, Ada, Ann Moor,\nand CMMID COVID-19 Working Group. 2020. “Isolation in towns.” Rails.\n"
         "Liu, Yang, and Ada Klep. 2020. “Spreading.” Roads 395."
     )
-    assert [work.raw[:4] for work in parse_references(listed)] == ["Cho,", "Eddo", "Klep", "Liu,"]
+    assert [work.raw[:4] for work in parse_references(reference_list)] == ["Cho,", "Eddo", "Klep", "Liu,"]
 
 
 def test_block_on_authors_below_a_list_is_not_part_of_its_last_entry() -> None:
     text = f"{'Trams carry people through towns. ' * 9}\n\nReferences\n{LISTS['number printed twice'][0]}\n"
-    parted = split_off_lists(f"{text}Affiliation:\nAnn Moor\nDepartment of Trams\n")
-    assert "Department" in parted.text
-    assert "Department" not in parted.lists[0]
+    text_and_lists = split_off_lists(f"{text}Affiliation:\nAnn Moor\nDepartment of Trams\n")
+    assert "Department" in text_and_lists.text
+    assert "Department" not in text_and_lists.lists[0]
 
 
 def test_line_numbers_of_a_manuscript_are_removed() -> None:
     body = TextStyle("Serif", 10.0, bold=False, italic=False, upright=True)
     texts = ["Introduction", *["Trams carry 12 people through towns [1]."] * 24, "References"]
     texts += ["[1] A. Moor, “Trams in towns,” Rails, 2019.", "[2] B. Crow, “Buses in towns,”", "Roads, 2020."]
-    numbers = [*range(1, 10), *range(20, 50)]
+    line_numbers = [*range(1, 10), *range(20, 50)]
     lines = [
-        PdfLine(number // 30, body, True, f"{number} {text}") for number, text in zip(numbers, texts, strict=False)
+        PdfLine(number // 30, body, True, f"{number} {text}") for number, text in zip(line_numbers, texts, strict=False)
     ]
     sections = detect_layout(lines).sections
     assert [section.title for section in sections] == ["Introduction", "References"]
@@ -333,14 +333,19 @@ def test_end_of_a_list_of_names_is_not_read_as_a_title(entry: str) -> None:
 
 
 def test_caption_inside_a_list_ends_at_the_next_entry() -> None:
-    body, small = (TextStyle("Serif", size, bold=False, italic=False, upright=True) for size in (10.0, 8.0))
+    body_style, caption_style = (
+        TextStyle("Serif", size, bold=False, italic=False, upright=True) for size in (10.0, 8.0)
+    )
     entries = [
         "[1] A. Moor, “Trams in towns,” Rails, 2019.",
         "Fig. 2. Riders per day",
         "[2] B. Crow, “Buses,” Roads, 2020.",
     ]
-    lines = [PdfLine(0, body, True, "Trams carry people through towns.")] * 9
-    lines += [PdfLine(1, body, True, "References"), *(PdfLine(1, small, True, entry) for entry in entries)]
+    lines = [PdfLine(0, body_style, True, "Trams carry people through towns.")] * 9
+    lines += [
+        PdfLine(1, body_style, True, "References"),
+        *(PdfLine(1, caption_style, True, entry) for entry in entries),
+    ]
     text = "\n".join(section.text for section in detect_layout(lines).sections)
     assert "[2] B. Crow" in text
     assert "Riders per day" not in text

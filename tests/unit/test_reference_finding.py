@@ -67,11 +67,11 @@ def test_line_of_table_of_contents_is_not_title_of_list(line: str) -> None:
 @pytest.mark.parametrize("below", ["", f"\n\n{PROSE}", f"\n\nAppendix A\n\n{PROSE}"])
 @pytest.mark.parametrize("gap", ["\n\n", "\n", "wrapped"])
 @pytest.mark.parametrize("style", STYLES)
-def test_list_without_heading_is_found_and_text_below_it_stays(style: str, gap: str, below: str) -> None:
+def test_list_without_heading_is_found_and_text_below_it_is_kept(style: str, gap: str, below: str) -> None:
     entries = [textwrap.fill(entry, 60) for entry in STYLES[style]] if gap == "wrapped" else STYLES[style]
-    parted = split_off_lists(TEXT + ("\n" if gap == "wrapped" else gap).join(entries) + below)
-    assert [len(parse_references(listed)) for listed in parted.lists] == [3]
-    assert parted.text == (TEXT.strip() + below).strip()
+    text_and_lists = split_off_lists(TEXT + ("\n" if gap == "wrapped" else gap).join(entries) + below)
+    assert [len(parse_references(reference_list)) for reference_list in text_and_lists.lists] == [3]
+    assert text_and_lists.text == (TEXT.strip() + below).strip()
 
 
 @pytest.mark.parametrize(
@@ -93,13 +93,13 @@ def test_other_lines_with_years_are_not_a_list(lines: list[str], gap: str) -> No
 
 
 def test_publications_of_applicant_stay_in_text_if_document_has_a_list() -> None:
-    own, cited = STYLES["APA"][:3], STYLES["MLA"]
-    listed = [("Applicant", own), ("References", cited)]
-    sections = [{"title": title, "text": "\n\n".join(entries)} for title, entries in listed]
+    own_entries, cited_entries = STYLES["APA"][:3], STYLES["MLA"]
+    reference_list = [("Applicant", own_entries), ("References", cited_entries)]
+    sections = [{"title": title, "text": "\n\n".join(entries)} for title, entries in reference_list]
     document = Document.model_validate({"sections": [{"title": "Problem", "text": TEXT}, *sections]})
     idea = idea_of_document(document, "a.docx")
     assert len(idea.references) == 3
-    assert own[0] in idea.text
+    assert own_entries[0] in idea.text
 
 
 @pytest.mark.parametrize(
@@ -108,9 +108,9 @@ def test_publications_of_applicant_stay_in_text_if_document_has_a_list() -> None
 )
 @pytest.mark.parametrize("style", STYLES)
 def test_prose_below_last_entry_is_not_part_of_the_list(style: str, heading: str, below: str) -> None:
-    parted = split_off_lists(TEXT + heading + "\n\n".join(STYLES[style]) + below)
-    assert parse_references(parted.lists[0])[-1].raw == STYLES[style][-1]
-    assert PROSE in parted.text
+    text_and_lists = split_off_lists(TEXT + heading + "\n\n".join(STYLES[style]) + below)
+    assert parse_references(text_and_lists.lists[0])[-1].raw == STYLES[style][-1]
+    assert PROSE in text_and_lists.text
 
 
 def test_abstract_of_last_record_is_part_of_the_list() -> None:
@@ -118,31 +118,31 @@ def test_abstract_of_last_record_is_part_of_the_list() -> None:
     assert PROSE not in split_off_lists(f"{TEXT}References\n\n{records}").text
 
 
-def printed(entries: list[str], indent: float, heading: str = "") -> list[PdfLine]:
+def make_pdf_lines(entries: list[str], indent: float, heading: str = "") -> list[PdfLine]:
     """Return the lines of a PDF with a list whose entries are set in below their first line, or at it."""
     text = "Post offices sort letters by hand where machines cannot read them."
     lines = [PdfLine(0, HEAD, True, "1 Introduction", 72), *[PdfLine(0, BODY, True, text, 72)] * 14]
     lines += [PdfLine(1, HEAD, True, heading, 72)] if heading else []
     for entry in entries:
-        first, *rest = textwrap.wrap(entry, 50)
+        first, *following_lines = textwrap.wrap(entry, 50)
         lines += [PdfLine(2, BODY, True, first, 72 + max(0, -indent))]
-        lines += [PdfLine(2, BODY, True, line, 72 + max(0, indent)) for line in rest]
+        lines += [PdfLine(2, BODY, True, line, 72 + max(0, indent)) for line in following_lines]
     return lines
 
 
 @pytest.mark.parametrize("indent", [0, 12])
 @pytest.mark.parametrize("heading", ["", "R E F E R E N C E S", "References"])
 @pytest.mark.parametrize("style", STYLES)
-def test_list_of_pdf_is_found_and_prose_below_it_stays(style: str, heading: str, indent: float) -> None:
+def test_pdf_list_is_found_and_prose_below_it_is_kept(style: str, heading: str, indent: float) -> None:
     below = [PdfLine(3, BODY, True, line, 72) for line in textwrap.wrap(PROSE, 60)]
-    layout = detect_layout([*printed(STYLES[style], indent, heading), *below])
+    layout = detect_layout([*make_pdf_lines(STYLES[style], indent, heading), *below])
     idea = idea_of_document(Document(sections=layout.sections), "a.pdf")
     assert [work.raw for work in idea.references] == STYLES[style]
     assert " ".join(idea.text.split()).endswith(PROSE)
 
 
-def test_entries_of_pdf_whose_first_lines_are_set_in_are_told_apart() -> None:
-    layout = detect_layout(printed(STYLES["APA"], -12, "References"))
+def test_pdf_entries_with_indented_first_lines_are_separated() -> None:
+    layout = detect_layout(make_pdf_lines(STYLES["APA"], -12, "References"))
     idea = idea_of_document(Document(sections=layout.sections), "a.pdf")
     assert [work.raw for work in idea.references] == STYLES["APA"]
 
@@ -151,8 +151,8 @@ def test_entries_of_pdf_whose_first_lines_are_set_in_are_told_apart() -> None:
     "below", ["Figure 3.11: Plan of the rooms", "ANEXO A. ANEXOS", "LIST OF FIGURES", "Apéndice", "Biographies"]
 )
 def test_title_or_caption_below_last_entry_ends_the_list(below: str) -> None:
-    listed = "\n".join(STYLES["APA"])
-    text = f"{TEXT}References\n\n{listed}\n{below}\nA.1. Report\nA.2. REPORT\n"
+    reference_list = "\n".join(STYLES["APA"])
+    text = f"{TEXT}References\n\n{reference_list}\n{below}\nA.1. Report\nA.2. REPORT\n"
     assert parse_references(split_off_lists(text).lists[0])[-1].raw == STYLES["APA"][-1]
 
 
@@ -164,7 +164,7 @@ def test_line_in_another_font_inside_an_entry_does_not_end_the_list_of_a_pdf() -
         "3 (2019), pp. 1–9. In C. Hill,",
         "B. Rumpe, & I. Simmonds (Eds.), Behaviour of sorters",
     ]
-    lines = [*printed([], 0), PdfLine(1, HEAD, True, "References", 72)]
+    lines = [*make_pdf_lines([], 0), PdfLine(1, HEAD, True, "References", 72)]
     lines += [PdfLine(2, italic if line[1:2] == "." else BODY, False, line, 72) for line in first]
     lines += [PdfLine(2, BODY, True, "[2] C. Diaz, Postcards and their corners, Post, 5 (2021), pp. 3–4.", 72)]
     lines += [PdfLine(3, HEAD, True, "A. Tables of the letters", 72), PdfLine(3, BODY, True, PROSE, 72)]
@@ -198,7 +198,7 @@ def test_doi_broken_after_hyphen_or_before_point_is_rejoined(printed_name: str, 
 
 
 @pytest.mark.parametrize(
-    "listed",
+    "reference_list",
     [
         "[A1] A. Lee. “Reading names”. 2004, pp. 3–\n5.\n[A2] C. Diaz. “Postcards”. In: Post 2 (2010).",
         "[Lee, 2019] Lee, A. (2019). Reading addresses.\n[Diaz, 2021] Diaz, C. (2021). Postcards.",
@@ -206,13 +206,13 @@ def test_doi_broken_after_hyphen_or_before_point_is_rejoined(printed_name: str, 
         "Lee, A. (2019). Reading names\n\nin the rain. Letters, 3, 5–6. http://a.test/1.\n\nDiaz, C. (2021). Cards.",
     ],
 )  # fmt: skip
-def test_two_entries_are_told_apart(listed: str) -> None:
-    works = parse_references(listed)
-    assert len(works) == 2
-    assert not any(work.raw.startswith("[") for work in works)
+def test_adjacent_entries_are_separated(reference_list: str) -> None:
+    entries = parse_references(reference_list)
+    assert len(entries) == 2
+    assert not any(work.raw.startswith("[") for work in entries)
 
 
-def test_et_al_after_and_is_no_name() -> None:
+def test_et_al_after_and_is_not_a_name() -> None:
     (work,) = parse_references("A. Lee, C. Diaz, and et al. Reading addresses at speed. Letters, 2019.")
     assert work.authors == ("A. Lee", "C. Diaz")
 
@@ -228,7 +228,7 @@ def test_et_al_after_and_is_no_name() -> None:
          "Reading addresses at speed", ("Lee, J", "Chen, B.-w")),
     ],
 )  # fmt: skip
-def test_names_and_title_are_told_apart(entry: str, title: str, authors: tuple[str, ...]) -> None:
+def test_names_and_title_are_distinguished(entry: str, title: str, authors: tuple[str, ...]) -> None:
     (work,) = parse_references(entry)
     assert (work.title, work.authors) == (title, authors)
 
@@ -241,6 +241,6 @@ def test_names_and_title_are_told_apart(entry: str, title: str, authors: tuple[s
         ("Lee, A. (2001). A survey of small stamps for sorters of letters in the rain. Letters 3, 1.", "alike"),
     ],
 )  # fmt: skip
-def test_journal_read_as_part_of_the_title_is_no_difference(entry: str, agreement: str) -> None:
+def test_journal_read_as_part_of_the_title_is_not_a_difference(entry: str, agreement: str) -> None:
     (work,) = parse_references(entry)
     assert compare_titles(work, "A survey of small stamps") == agreement

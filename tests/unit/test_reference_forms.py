@@ -23,26 +23,30 @@ TITLES = [
     "Night trains and the arrival of heavy mail", "A census of postcards in mountain villages",
 ]  # fmt: skip
 NAMES = [("Ann Lee", "Bo Chen"), ("Eva Fox", "Dan Moor"), ("Jan van der Berg", "Inés Díaz"), ("Li Wen", "Kim Hill")]
-SHORT = [f"{names[0].partition(' ')[2]} {names[0][0]}, {names[1].split()[1]} {names[1][0]}" for names in NAMES]
-POINTED = [" and ".join(f"{name[0]}. {name.partition(' ')[2]}" for name in names) for names in NAMES]
-FULL = [" and ".join(names) for names in NAMES]
-FIRST = ["Lee", "Fox", "Berg", "Wen"]
+SHORT_NAMES = [f"{names[0].partition(' ')[2]} {names[0][0]}, {names[1].split()[1]} {names[1][0]}" for names in NAMES]
+NAMES_WITH_INITIALS = [" and ".join(f"{name[0]}. {name.partition(' ')[2]}" for name in names) for names in NAMES]
+FULL_NAMES = [" and ".join(names) for names in NAMES]
+FIRST_AUTHORS = ["Lee", "Fox", "Berg", "Wen"]
 STYLES = {
     "names with initials": [
-        f"{t.rstrip('?')}. {n}. Letters. 2019;3(1):1-9." for t, n in zip(TITLES, SHORT, strict=True)
+        f"{t.rstrip('?')}. {n}. Letters. 2019;3(1):1-9." for t, n in zip(TITLES, SHORT_NAMES, strict=True)
     ],
-    "names in full": [f"{t.rstrip('?')}. {n}. Journal of Letters, 2019." for t, n in zip(TITLES, FULL, strict=True)],
-    "quoted": [f"“{t}”, {n}, Journal of Letters, 2019." for t, n in zip(TITLES, POINTED, strict=True)],
-    "by": [f"{t}, by {n}. Harbour Press (2019)." for t, n in zip(TITLES, FULL, strict=True)],
-    "year after the title": [f"{t} (2019). {n}. Post Studies." for t, n in zip(TITLES, POINTED, strict=True)],
-    "dash": [f"{t} – {n.replace(' and ', ', ')}, Post Studies 2019" for t, n in zip(TITLES, FULL, strict=True)],
+    "names in full": [
+        f"{t.rstrip('?')}. {n}. Journal of Letters, 2019." for t, n in zip(TITLES, FULL_NAMES, strict=True)
+    ],
+    "quoted": [f"“{t}”, {n}, Journal of Letters, 2019." for t, n in zip(TITLES, NAMES_WITH_INITIALS, strict=True)],
+    "by": [f"{t}, by {n}. Harbour Press (2019)." for t, n in zip(TITLES, FULL_NAMES, strict=True)],
+    "year after the title": [
+        f"{t} (2019). {n}. Post Studies." for t, n in zip(TITLES, NAMES_WITH_INITIALS, strict=True)
+    ],
+    "dash": [f"{t} – {n.replace(' and ', ', ')}, Post Studies 2019" for t, n in zip(TITLES, FULL_NAMES, strict=True)],
 }
 BODY = TextStyle("Serif", 10, bold=False, italic=False, upright=True)
 HEAD = TextStyle("Serif-Bold", 12, bold=True, italic=False, upright=True)
 
 
-def read(listed: str) -> Idea:
-    return parse_idea(f"{PROBLEM}References\n\n{listed}", "a")
+def read(reference_list: str) -> Idea:
+    return parse_idea(f"{PROBLEM}References\n\n{reference_list}", "a")
 
 
 def read_pdf(lines: list[str]) -> Idea:
@@ -54,29 +58,29 @@ def read_pdf(lines: list[str]) -> Idea:
 
 @pytest.mark.parametrize("layout", ["numbers", "bullets", "paragraphs", "lines", "wrapped", "PDF"])
 @pytest.mark.parametrize("style", STYLES)
-def test_titles_before_names_are_told_apart(style: str, layout: str) -> None:
+def test_titles_before_names_are_distinguished(style: str, layout: str) -> None:
     entries = STYLES[style]
     if layout == "PDF":
         idea = read_pdf([line for entry in entries for line in textwrap.wrap(entry, 95)])
     else:
         mark = {"numbers": "{}. ", "bullets": "- "}.get(layout, "")
-        marked = [mark.format(number) + entry for number, entry in enumerate(entries, 1)]
+        marked_entries = [mark.format(number) + entry for number, entry in enumerate(entries, 1)]
         idea = read(
-            "\n".join(textwrap.fill(entry, 70) for entry in marked)
+            "\n".join(textwrap.fill(entry, 70) for entry in marked_entries)
             if layout == "wrapped"
-            else ("\n\n" if layout == "paragraphs" else "\n").join(marked)
+            else ("\n\n" if layout == "paragraphs" else "\n").join(marked_entries)
         )
     assert [work.title.rstrip("?") for work in idea.references] == [title.rstrip("?") for title in TITLES]
-    assert all(name in work.authors[0] for work, name in zip(idea.references, FIRST, strict=True))
+    assert all(name in work.authors[0] for work, name in zip(idea.references, FIRST_AUTHORS, strict=True))
 
 
 def test_title_on_a_line_above_names_begins_an_entry() -> None:
-    listed = "\n".join(
-        f"{title.rstrip('?')}\n{names}. Post Studies, 2019." for title, names in zip(TITLES, FULL, strict=True)
+    reference_list = "\n".join(
+        f"{title.rstrip('?')}\n{names}. Post Studies, 2019." for title, names in zip(TITLES, FULL_NAMES, strict=True)
     )
-    assert [work.raw.startswith(title[:20]) for work, title in zip(read(listed).references, TITLES, strict=True)] == [
-        True
-    ] * 4
+    assert [
+        work.raw.startswith(title[:20]) for work, title in zip(read(reference_list).references, TITLES, strict=True)
+    ] == [True] * 4
 
 
 @pytest.mark.parametrize(
@@ -107,7 +111,7 @@ def test_title_after_colon_or_before_publisher_is_read(entry: str, title: str) -
         "Lee, A. (2010). Mail and \ue045\ue043-hour letters in towns. Letters, 3.",
     ],
 )
-def test_names_reports_and_unreadable_letters_are_no_title_to_rely_on(entry: str) -> None:
+def test_names_reports_and_unreadable_letters_are_not_reliable_titles(entry: str) -> None:
     assert not any(is_title_told(work) for work in parse_references(entry))
 
 
@@ -131,22 +135,22 @@ CODE = {
 @pytest.mark.parametrize("caption", ["", "Listing 1: Counting\n"])
 @pytest.mark.parametrize("mark", ["", "[{}] "])
 @pytest.mark.parametrize("language", CODE)
-def test_code_below_a_list_is_no_entry(language: str, mark: str, caption: str) -> None:
-    listed = "\n\n".join(mark.format(number) + entry for number, entry in enumerate(ENTRIES, 1))
-    idea = read(f"{listed}\n\n{caption}{CODE[language]}")
+def test_code_below_a_list_is_not_an_entry(language: str, mark: str, caption: str) -> None:
+    reference_list = "\n\n".join(mark.format(number) + entry for number, entry in enumerate(ENTRIES, 1))
+    idea = read(f"{reference_list}\n\n{caption}{CODE[language]}")
     assert [work.raw for work in idea.references] == ENTRIES
     assert all(line in idea.text for line in CODE[language].split("\n") if "```" not in line)
 
 
 @pytest.mark.parametrize(
-    "listed",
+    "reference_list",
     [
         "@article{lee19,\n  title = {Reading addresses},\n  year = {2019},\n}\n",
         "Lee, A.; Chen, B.; Diaz, C.;\nFox, E.; Moor, D.;\nReading addresses. Letters 2019, 3, 1.\n",
     ],
 )
-def test_records_and_long_lists_of_names_are_no_code(listed: str) -> None:
-    assert find_end_of_entries(listed) == len(listed)
+def test_records_and_long_lists_of_names_are_not_code(reference_list: str) -> None:
+    assert find_end_of_entries(reference_list) == len(reference_list)
 
 
 ROWS = [(f"{names[0].split()[-1]}, {names[0][0]}.", "2019", title, "Post Studies 3(1), 1–9") for names, title in
@@ -173,7 +177,7 @@ def test_table_of_works_is_a_list(table: str, heading: str) -> None:
     assert "Author" not in idea.text
 
 
-FEET = {
+PAGE_FOOTERS = {
     "number": "{}", "number alone": "\n{}\n", "dashes": "\n- {} -\n", "page of": "\nPage {} of 14\n",
     "form feed": "\n{}\n\n\fSorting mail by hand\n", "head": "\n{}    Lee and Chen\n", "name": "\nSorting – page {}\n",
     "German": "\nSeite {}\n", "two lines": "\nCONFIDENTIAL\n{}/14\n",
@@ -181,20 +185,22 @@ FEET = {
 
 
 @pytest.mark.parametrize("mark", ["", "[{}] "])
-@pytest.mark.parametrize("foot", FEET)
-def test_headers_and_footers_of_pages_are_no_part_of_an_entry(foot: str, mark: str) -> None:
+@pytest.mark.parametrize("foot", PAGE_FOOTERS)
+def test_page_headers_and_footers_are_not_part_of_an_entry(foot: str, mark: str) -> None:
     entries = [entry.replace("2019", str(2000 + number)) for number, entry in enumerate(ENTRIES * 4)]
-    marked = [mark.format(number) + entry for number, entry in enumerate(entries, 1)]
-    lines = [line for entry in marked for line in textwrap.wrap(entry, 60)]
+    marked_entries = [mark.format(number) + entry for number, entry in enumerate(entries, 1)]
+    lines = [line for entry in marked_entries for line in textwrap.wrap(entry, 60)]
     pages = ["\n".join(lines[start : start + 7]) for start in range(0, len(lines), 7)]
-    text = pages[0] + "".join(f"\n{FEET[foot].format(number + 11)}\n{page}" for number, page in enumerate(pages[1:], 1))
+    text = pages[0] + "".join(
+        f"\n{PAGE_FOOTERS[foot].format(number + 11)}\n{page}" for number, page in enumerate(pages[1:], 1)
+    )
     assert [work.raw for work in read(text).references] == entries
 
 
-def test_numbers_of_entries_on_lines_of_their_own_are_no_page_numbers() -> None:
-    listed = "\n\n".join(f"{number}\n\n{entry}" for number, entry in enumerate(ENTRIES, 1))
-    assert mask_page_lines(listed) == listed
-    assert [(work.number, work.raw) for work in parse_references(listed)] == list(enumerate(ENTRIES, 1))
+def test_entry_numbers_on_their_own_lines_are_not_page_numbers() -> None:
+    reference_list = "\n\n".join(f"{number}\n\n{entry}" for number, entry in enumerate(ENTRIES, 1))
+    assert mask_page_lines(reference_list) == reference_list
+    assert [(work.number, work.raw) for work in parse_references(reference_list)] == list(enumerate(ENTRIES, 1))
 
 
 def test_masked_text_keeps_its_offsets() -> None:
@@ -215,7 +221,7 @@ NAMES_OF_MANY = ", ".join(f"{name}, {letter}." for letter in "ABCDEFGHKLMNPRST" 
         "Diaz Jr, F. E. H., with contributions from Cy Moor, and many others. (2015). Mailing: Miscellaneous. Post 3.",
     ],
 )
-def test_entry_of_many_or_other_contributors_is_told_apart(second: str) -> None:
+def test_entry_with_many_or_other_contributors_is_parsed(second: str) -> None:
     first = "Chen, P., Auton, A., and Banks, E. (2011). The mail format of offices. Letters, 27(15):2156–8."
     last = "Fox, W. (2001). Post engines: towards a grid of mail. In Proceedings of Letters, pages 35–36. Post Press."
     lines = [line for entry in (first, second, last) for line in textwrap.wrap(entry, 80)]
@@ -223,23 +229,26 @@ def test_entry_of_many_or_other_contributors_is_told_apart(second: str) -> None:
 
 
 def test_dates_in_digits_of_a_font_are_dates() -> None:
-    listed = "Adler, R. (\ue045\ue043\ue043\ue04a). Mail unplugged: letters in towns. Post.\n"
-    listed += "Cole, H. and Fox, T. (\ue045\ue043\ue044\ue043). Text of mail. Letters, \ue046(\ue044):\ue048."
-    assert [work.title for work in parse_references(listed)] == ["Mail unplugged: letters in towns", "Text of mail"]
+    reference_list = "Adler, R. (\ue045\ue043\ue043\ue04a). Mail unplugged: letters in towns. Post.\n"
+    reference_list += "Cole, H. and Fox, T. (\ue045\ue043\ue044\ue043). Text of mail. Letters, \ue046(\ue044):\ue048."
+    assert [work.title for work in parse_references(reference_list)] == [
+        "Mail unplugged: letters in towns",
+        "Text of mail",
+    ]
 
 
 def test_table_between_entries_does_not_swallow_the_next_entry() -> None:
-    listed = (
+    reference_list = (
         "Chen, P., and Banks, E. (2011). The mail format of offices. Letters, 27(15):2156–8.\n"
         "Table 1: Rooms and letters of the year 2018\nRoom Letters\nA 7.01 Zea\nB 6.87 Tripsacum\n"
         "Fox, W. (2001). Post engines: towards a grid of mail. Post Press.\n"
         "Hill, R., Moor, E. (in\nprep). Sorting by crowds: do letters give more cards to towns?\n"
         "Lee, A. (2012). Postcards of villages. Letters, 3, 1–9.\n"
     )
-    assert [work.authors[0] for work in parse_references(listed)] == ["Chen, P", "Fox, W", "Hill, R", "Lee, A"]
+    assert [work.authors[0] for work in parse_references(reference_list)] == ["Chen, P", "Fox, W", "Hill, R", "Lee, A"]
 
 
-def test_line_of_contents_whose_digits_have_no_meaning_is_not_a_title() -> None:
+def test_contents_line_with_meaningless_digits_is_not_a_title() -> None:
     assert list_title("References \ue048\ue048") is None
 
 
@@ -252,13 +261,13 @@ def test_line_of_contents_whose_digits_have_no_meaning_is_not_a_title() -> None:
         ("Ann Lee; Bo a Chen; Eva Fox. Sorting mail at night. Letters. 2008.", "Sorting mail at night", "Ann Lee"),
     ],
 )  # fmt: skip
-def test_names_and_title_are_told_apart(entry: str, title: str, first: str) -> None:
+def test_names_and_title_are_distinguished(entry: str, title: str, first: str) -> None:
     (work,) = parse_references(entry)
     assert (work.title, work.authors[0]) == (title, first)
 
 
-def test_lines_above_the_first_number_are_no_entry() -> None:
-    listed = "Timeline\n\nFall 2018 Sorting\nSpring 2019 Writing\n\n" + "\n".join(
+def test_lines_above_the_first_number_are_not_an_entry() -> None:
+    reference_list = "Timeline\n\nFall 2018 Sorting\nSpring 2019 Writing\n\n" + "\n".join(
         f"[{number}] {entry}" for number, entry in enumerate(ENTRIES, 1)
     )
-    assert [work.number for work in parse_references(listed)] == [1, 2, 3]
+    assert [work.number for work in parse_references(reference_list)] == [1, 2, 3]

@@ -43,7 +43,7 @@ STYLES = {
 }
 
 
-def entries(style: str, titles: tuple[str, ...] = TITLES) -> str:
+def render_entries(style: str, titles: tuple[str, ...] = TITLES) -> str:
     gap = "\n" if style in ("IEEE", "Vancouver") else "\n\n"
     return gap.join(entry.format(title) for entry, title in zip(STYLES[style], titles, strict=True))
 
@@ -57,7 +57,7 @@ def read(kind: str, *sections: tuple[str, str]) -> Idea:
     return parse_idea("\n\n".join(part for name, text in parts for part in (heading.format(name), text) if part), "a")
 
 
-def with_styles(headings: list[str]) -> list[tuple[str, str]]:
+def pair_with_styles(headings: list[str]) -> list[tuple[str, str]]:
     """Return the headings, each with one of the styles in turn."""
     return list(zip(headings, cycle(STYLES), strict=False))
 
@@ -65,7 +65,7 @@ def with_styles(headings: list[str]) -> list[tuple[str, str]]:
 @pytest.mark.parametrize("kind", ["plain", "Markdown", "bold", "document"])
 @pytest.mark.parametrize(
     ("heading", "style"),
-    with_styles([
+    pair_with_styles([
         "Sources", "Evidence base", "Key papers", "Further reading", "Works consulted", "What we build on", "Lit.",
         "Appendix A: references", "Annex 2 – Literature", "8 | References", "E. Evidence", "Verwendete Literatur",
         "Quellen", "Yararlanılan kaynaklar", "Bahan bacaan", "Käytetyt lähteet", "Ábrázolt irodalom",
@@ -74,41 +74,47 @@ def with_styles(headings: list[str]) -> list[tuple[str, str]]:
     ]),
 )  # fmt: skip
 def test_list_is_found_under_any_heading(heading: str, kind: str, style: str) -> None:
-    idea = read(kind, (heading, entries(style)))
+    idea = read(kind, (heading, render_entries(style)))
     assert [work.title for work in idea.references] == list(TITLES)
     assert not any(title in idea.text for title in (*TITLES, heading))
     assert METHOD in idea.text
 
 
-def test_heading_stays_if_text_follows_the_list_below_it() -> None:
-    idea = read("Markdown", ("Evidence base", f"{entries('IEEE')}\n\nThe lamps of these offices were not counted."))
+def test_heading_is_kept_if_text_follows_the_list_below_it() -> None:
+    idea = read(
+        "Markdown", ("Evidence base", f"{render_entries('IEEE')}\n\nThe lamps of these offices were not counted.")
+    )
     assert len(idea.references) == 3
     assert "Evidence base" in idea.text
 
 
 @pytest.mark.parametrize(
     ("heading", "style"),
-    with_styles([
+    pair_with_styles([
         "Supplementary references", "References for the supplement", "Methods references", "Supplement: References",
         "Online-only references", "References (supplement)", "Zusätzliche Literatur",
     ]),
 )  # fmt: skip
 @pytest.mark.parametrize("kind", ["plain", "Markdown", "document"])
-def test_second_list_is_read_too(style: str, kind: str, heading: str) -> None:
-    others = ("Night trains and heavy mail", "A census of postcards", "Counting parcels by their sound")
-    lists = ("References", entries(style)), ("Supplement", METHOD), (heading, entries(style, others))
+def test_second_list_is_also_read(style: str, kind: str, heading: str) -> None:
+    other_titles = ("Night trains and heavy mail", "A census of postcards", "Counting parcels by their sound")
+    lists = (
+        ("References", render_entries(style)),
+        ("Supplement", METHOD),
+        (heading, render_entries(style, other_titles)),
+    )
     idea = read(kind, *lists)
-    assert [work.title for work in idea.references] == [*TITLES, *others]
+    assert [work.title for work in idea.references] == [*TITLES, *other_titles]
     assert heading not in idea.text
 
 
 @pytest.mark.parametrize("heading", ["Publications of the applicant", "Selected publications", "Ten own papers"])
 @pytest.mark.parametrize("kind", ["plain", "Markdown", "document"])
-def test_publications_of_an_applicant_stay_beside_a_list(kind: str, heading: str) -> None:
-    own = tuple(f"{title} again" for title in TITLES)
-    idea = read(kind, (heading, entries("APA", own)), ("References", entries("APA")))
+def test_applicant_publications_are_kept_next_to_a_reference_list(kind: str, heading: str) -> None:
+    own_titles = tuple(f"{title} again" for title in TITLES)
+    idea = read(kind, (heading, render_entries("APA", own_titles)), ("References", render_entries("APA")))
     assert [work.title for work in idea.references] == list(TITLES)
-    assert own[0] in idea.text
+    assert own_titles[0] in idea.text
 
 
 @pytest.mark.parametrize("heading", ["Sources", "Evidence base", "Further reading", "Literature"])
@@ -127,7 +133,7 @@ def test_publications_of_an_applicant_stay_beside_a_list(kind: str, heading: str
         "3. Fox (2022) asked who helps whom when the machines fail and the letters wait in bags.",
     ],
 )
-def test_section_without_works_stays_in_the_text(lines: str, kind: str, heading: str) -> None:
+def test_section_without_works_is_kept_in_the_text(lines: str, kind: str, heading: str) -> None:
     idea = read(kind, (heading, lines))
     assert idea.references == ()
     assert all(line in idea.text for line in lines.split("\n"))

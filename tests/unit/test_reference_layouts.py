@@ -26,7 +26,7 @@ ENTRIES = [
 ]
 
 
-def listed(mark: str) -> str:
+def render_list(mark: str) -> str:
     return "\n".join(mark.format(n=number) + entry for number, entry in enumerate(ENTRIES, 1))
 
 
@@ -39,17 +39,17 @@ LAYOUTS = {
     "columns of pandoc": "References\n\n"
     + "\n\n".join(f"[{n}. ]{{.csl-left-margin}}[{entry}]{{.csl-right-inline}}" for n, entry in enumerate(ENTRIES, 1)),
     "one without a date": "References\n\n" + "\n\n".join([ENTRIES[0], re.sub(r"20\d\d.*", "", ENTRIES[1]), ENTRIES[2]]),
-    "reStructuredText": "References\n==========\n\n" + listed(".. [Lee{n}] "),
-    "reStructuredText, numbered": "References\n==========\n\n" + listed(".. [{n}] "),
-    "AsciiDoc": "[bibliography]\n== References\n\n" + listed("* [[[lee{n},{n}]]] "),
-    "empty keys": "References\n\n" + listed("[] "),
-    "superscript numbers": "References\n\n" + listed("{n}"),
-    "bullets without a heading": listed("- "),
+    "reStructuredText": "References\n==========\n\n" + render_list(".. [Lee{n}] "),
+    "reStructuredText, numbered": "References\n==========\n\n" + render_list(".. [{n}] "),
+    "AsciiDoc": "[bibliography]\n== References\n\n" + render_list("* [[[lee{n},{n}]]] "),
+    "empty keys": "References\n\n" + render_list("[] "),
+    "superscript numbers": "References\n\n" + render_list("{n}"),
+    "bullets without a heading": render_list("- "),
     "RIS": f"References\n\n{RIS}",
     "EndNote": f"References\n\n{ENDNOTE}",
     "table": f"## References\n\n{TABLE}",
-    "table without outer bars": f"References\n\n{listed('{n} | ')}",
-    "two titles in one": "**Sources and further reading**\n\n" + listed("* "),
+    "table without outer bars": f"References\n\n{render_list('{n} | ')}",
+    "two titles in one": "**Sources and further reading**\n\n" + render_list("* "),
     "Dutch": "Geraadpleegde bronnen\n\n" + "\n".join(ENTRIES),
 }
 
@@ -69,14 +69,14 @@ def test_list_in_layout_is_found_with_titles_and_is_not_judged(layout: str) -> N
         ("6 References\n", "\n7 Work packages\n"),
     ],
 )
-def test_section_below_a_list_stays_in_the_judged_text(heading: str, following: str) -> None:
-    more = "Two years of one person and a small computer are needed."
-    idea = parse_idea(f"{TEXT}{heading}{listed('')}{following}{more}\n", "idea.txt")
+def test_section_below_a_list_is_kept_in_the_judged_text(heading: str, following: str) -> None:
+    later_section = "Two years of one person and a small computer are needed."
+    idea = parse_idea(f"{TEXT}{heading}{render_list('')}{following}{later_section}\n", "idea.txt")
     assert len(idea.references) == 3
-    assert more in idea.text
+    assert later_section in idea.text
 
 
-def test_month_before_the_year_is_no_author() -> None:
+def test_month_before_the_year_is_not_an_author() -> None:
     entry = "Swayne, D. F., Cook, D., Mar. 1998. XGobi: interactive data visualization. J. Comput. Graph. Stat. 7, 113."
     (work,) = parse_idea(f"{TEXT}References\n\n{entry}\n", "idea.txt").references
     assert (work.title, work.authors, work.year) == (

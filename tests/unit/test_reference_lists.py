@@ -12,7 +12,7 @@ from assayer.reference_lists.list_removal import split_off_lists
 from assayer.reference_lists.list_titles import list_title
 from assayer.reports.notices import list_general_notices
 from assayer.text.languages import languages_of
-from tests.unit.twins import a_run
+from tests.unit.twins import make_run
 from workers.documents.pdf_layout import detect_layout
 from workers.documents.pdf_lines import PdfLine, TextStyle
 
@@ -48,7 +48,7 @@ def test_list_is_found_under_its_heading_in_any_language(mark: str, heading: str
 
 
 @pytest.mark.parametrize("heading", ["Literature", "## Literature", "## Sources", "Quellen"])
-def test_prose_under_possible_list_heading_stays_in_text(heading: str) -> None:
+def test_prose_under_possible_list_heading_is_kept_in_text(heading: str) -> None:
     prose = "Several studies of sorting exist, and none of them asks how tired the sorters were in the evening."
     idea = parse_idea(f"{BODY}{heading}\n\n{prose}\n", "a")
     assert prose in idea.text
@@ -56,11 +56,11 @@ def test_prose_under_possible_list_heading_stays_in_text(heading: str) -> None:
 
 
 def test_section_with_a_possible_title_that_holds_only_entries_is_the_list() -> None:
-    listed = "- A. Moor and B. Crow. Trams in towns // Rails, 2019\n\n- Tram timetable data http://trams.test/"
+    reference_list = "- A. Moor and B. Crow. Trams in towns // Rails, 2019\n\n- Tram timetable data http://trams.test/"
     document = Document(
         sections=(
             Section(title="Problem", text=BODY),
-            Section(title="Источники", text=listed),
+            Section(title="Источники", text=reference_list),
             Section(title="Aims", text=""),
         )
     )
@@ -70,7 +70,7 @@ def test_section_with_a_possible_title_that_holds_only_entries_is_the_list() -> 
     assert idea.text.endswith("## Aims")
 
 
-def test_references_section_without_entries_stays_in_text() -> None:
+def test_references_section_without_entries_is_kept_in_text() -> None:
     text = f"{BODY}## References\n\nNone: the works are named in the text.\n"
     assert "None: the works" in parse_idea(text, "a").text
 
@@ -189,12 +189,12 @@ def test_entries_are_separated_in_every_layout(layout: str, titles: list[str]) -
 
 
 def test_dashes_repeat_authors_of_previous_entry() -> None:
-    listed = (
+    reference_list = (
         'Lindqvist, Ann, and Bo Okoro. 2019. "Reading Addresses." Letters 3.\n\n'
         '———. 2020. "Counting Stamps." Post 4.\n\n'
         '———, and Cy Duarte. 2021. "Two Sorters." Post 5.\n'
     )
-    assert [work.authors for work in parse_references(listed)] == [
+    assert [work.authors for work in parse_references(reference_list)] == [
         ("Lindqvist, Ann", "Bo Okoro"), ("Lindqvist, Ann", "Bo Okoro"), ("Lindqvist, Ann", "Cy Duarte"),
     ]  # fmt: skip
 
@@ -224,11 +224,11 @@ def test_identifiers_broken_across_lines_are_rejoined() -> None:
 
 
 def test_reference_list_affects_only_reference_fields() -> None:
-    with_list, without = parse_idea(f"{BODY}References\n\n{ENTRIES}", "a"), parse_idea(BODY, "a")
+    idea_with_list, idea_without_list = parse_idea(f"{BODY}References\n\n{ENTRIES}", "a"), parse_idea(BODY, "a")
     differing = {"reference_list", "references", "reading"}
-    assert with_list.model_dump(exclude=differing) == without.model_dump(exclude=differing)
-    assert with_list.reference_list.startswith("[1] A. Lindqvist")
-    assert with_list.whole_text.endswith("table. 2017.")
+    assert idea_with_list.model_dump(exclude=differing) == idea_without_list.model_dump(exclude=differing)
+    assert idea_with_list.reference_list.startswith("[1] A. Lindqvist")
+    assert idea_with_list.whole_text.endswith("table. 2017.")
 
 
 def test_flag_offsets_after_reference_list_stay_correct() -> None:
@@ -272,9 +272,9 @@ def test_front_matter_is_excluded_from_text() -> None:
 
 def test_citation_marks_without_a_list_are_reported() -> None:
     cited = "It is slow [1], dull [2, 3] and (Okoro, 2018) costly, as Duarte (2017) found. "
-    (notice,) = list_general_notices(parse_idea(BODY + cited, "a"), a_run())
+    (notice,) = list_general_notices(parse_idea(BODY + cited, "a"), make_run())
     assert notice.text.startswith("The text has 4 citation marks, but no reference list was detected")
-    assert not list(list_general_notices(parse_idea(f"{BODY}{cited}\n\n## References\n\n{ENTRIES}", "a"), a_run()))
+    assert not list(list_general_notices(parse_idea(f"{BODY}{cited}\n\n## References\n\n{ENTRIES}", "a"), make_run()))
 
 
 def test_reading_record_lists_sections_title_references_and_languages() -> None:
@@ -304,7 +304,7 @@ def test_other_lines_are_not_reference_list_headings(line: str) -> None:
 
 
 def test_small_caps_pdf_reference_list_keeps_lines_without_false_headings() -> None:
-    body, small, italic = (
+    body, small_style, italic = (
         TextStyle("Serif", 10, False, False, True),
         TextStyle("Serif", 8, False, False, True),
         TextStyle("Serif-Italic", 8, False, True, True),
@@ -313,10 +313,10 @@ def test_small_caps_pdf_reference_list_keeps_lines_without_false_headings() -> N
         PdfLine(1, body, False, "I. I NTRODUCTION"),
         *[PdfLine(1, body, True, "Post offices sort letters by hand where machines cannot read them [1].")] * 12,
         PdfLine(2, body, False, "R EFERENCES"),
-        PdfLine(2, small, True, "Duarte, C. (2017). Two sorters and one table in small offices."),
+        PdfLine(2, small_style, True, "Duarte, C. (2017). Two sorters and one table in small offices."),
         PdfLine(2, italic, True, "Journal of Letters"),
-        PdfLine(2, small, True, "3, 1-9."),
-        PdfLine(2, small, True, "Łoś, A., & Okoro, B. (2018). Reading addresses at speed."),
+        PdfLine(2, small_style, True, "3, 1-9."),
+        PdfLine(2, small_style, True, "Łoś, A., & Okoro, B. (2018). Reading addresses at speed."),
         PdfLine(2, italic, True, "Post Studies"),
     ]
     layout = detect_layout(lines)
@@ -340,12 +340,12 @@ HANGING = (
 
 
 @pytest.mark.parametrize("is_hanging", [True, False])
-def test_entries_of_pdf_are_told_apart_by_the_left_edge_of_their_lines(is_hanging: bool) -> None:
+def test_pdf_entries_are_separated_by_the_left_edge_of_their_lines(is_hanging: bool) -> None:
     body = TextStyle("Serif", 10, False, False, True)
     lines = [
         *[PdfLine(0, body, True, "Post offices sort letters by hand where machines cannot read them.", 72)] * 12,
         PdfLine(1, body, True, "References", 72),
-        *(PdfLine(page, body, True, text, 72 + left * is_hanging) for page, left, text in HANGING),
+        *(PdfLine(page, body, True, text, 72 + left_edge * is_hanging) for page, left_edge, text in HANGING),
     ]
     idea = idea_of_document(Document(sections=detect_layout(lines).sections), "a.pdf")
     starts = [work.raw.split(",")[0].split(".")[0] for work in idea.references]
@@ -355,7 +355,7 @@ def test_entries_of_pdf_are_told_apart_by_the_left_edge_of_their_lines(is_hangin
 
 
 def test_lines_of_appendix_below_hanging_entries_do_not_join_the_entries() -> None:
-    works = (
+    hanging_lines = (
         "Lee A, Moor B (2019) Trams in large towns. arXiv preprint\n"
         "Crow C, Hill D, et al (2023) Timetables of trams: A survey of how they\n  are made. In: Rails\n"
         "Fern E (2021) Rails in the rain. In: Wet Works\n"
@@ -363,26 +363,26 @@ def test_lines_of_appendix_below_hanging_entries_do_not_join_the_entries() -> No
     appendix = (
         "Details of the trams that we counted,\n  and those that we did not.\nA further line of it\nand another line\n"
     )
-    found = [entry.text[:4] for entry in split_entries(works + 3 * appendix)]
-    assert found == ["Lee ", "Crow", "Fern"]
+    entries = [entry.text[:4] for entry in split_entries(hanging_lines + 3 * appendix)]
+    assert entries == ["Lee ", "Crow", "Fern"]
 
 
 def test_line_of_names_with_a_number_does_not_end_the_list_of_a_pdf() -> None:
     body = TextStyle("Serif", 10, False, False, True)
-    other = TextStyle("Sans", 11, True, False, True)
+    heading_style = TextStyle("Sans", 11, True, False, True)
     lines = [
         *[PdfLine(0, body, True, "Post offices sort letters by hand where machines cannot read them.")] * 12,
-        PdfLine(1, other, True, "References"),
+        PdfLine(1, heading_style, True, "References"),
         PdfLine(1, body, True, "1. Okoro B. 2018. Postcards and their corners. Post 3:1-9."),
-        PdfLine(1, other, True, "2. Duarte C, Moss D, Lindqvist A"),
+        PdfLine(1, heading_style, True, "2. Duarte C, Moss D, Lindqvist A"),
         PdfLine(1, body, True, "2017. Two sorters and one table. Post 2:1-9."),
-        PdfLine(2, other, True, "2. More Results"),
+        PdfLine(2, heading_style, True, "2. More Results"),
         PdfLine(2, body, True, "More letters were sorted."),
     ]
     assert [section.title for section in detect_layout(lines).sections[-2:]] == ["References", "More Results"]
 
 
-def test_digits_that_end_a_doi_on_a_line_of_their_own_are_no_page_number() -> None:
+def test_doi_digits_on_their_own_line_are_not_a_page_number() -> None:
     body = TextStyle("Serif", 10.0, bold=False, italic=False, upright=True)
     lines = [
         *[PdfLine(1, body, True, "Post offices sort letters by hand where machines cannot read them [1].")] * 12,

@@ -24,12 +24,12 @@ Ming-Wei Chang, and Kristina Toutanova. 2019. BERT: Deep bidirectional transform
 Kingma, D. P., & Ba, J. (2015). Adam: A method for stochastic optimization. ICLR."""
 
 
-def told(work: CitedWork) -> tuple[str, int | None, tuple[str, ...]]:
+def list_fields(work: CitedWork) -> tuple[str, int | None, tuple[str, ...]]:
     return work.title, work.year, work.authors
 
 
 @pytest.mark.parametrize(
-    ("text", "works"),
+    ("text", "expected_works"),
     [
         pytest.param(
             MEDICAL,
@@ -66,9 +66,9 @@ def told(work: CitedWork) -> tuple[str, int | None, tuple[str, ...]]:
     ],
 )
 def test_entries_are_parsed_into_title_year_and_authors(
-    text: str, works: list[tuple[str, int, tuple[str, ...]]]
+    text: str, expected_works: list[tuple[str, int, tuple[str, ...]]]
 ) -> None:
-    assert [told(work) for work in parse_references(text)] == works
+    assert [list_fields(work) for work in parse_references(text)] == expected_works
 
 
 @pytest.mark.parametrize(
@@ -193,8 +193,8 @@ def test_wrapped_urls_and_malformed_names_do_not_split_entries() -> None:
         "Posting team. (2025). Letter studio. Posting Software. http://posting.example/\n"
     )
     titles = ["Manual of stamps", "Stampy: The stamp package", "Trust in letters", "Letter studio"]
-    works = parse_references(text)
-    assert [title in work.raw for work, title in zip(works, titles, strict=True)] == [True] * 4
+    entries = parse_references(text)
+    assert [title in work.raw for work, title in zip(entries, titles, strict=True)] == [True] * 4
 
 
 @pytest.mark.parametrize(
@@ -214,7 +214,7 @@ def test_number_on_a_line_of_its_own_begins_an_entry() -> None:
     assert [work.number for work in parse_references(text)] == [1, 2, 3]
 
 
-def test_rest_of_an_entry_in_its_own_paragraph_stays_with_that_entry() -> None:
+def test_entry_continued_in_its_own_paragraph_is_joined() -> None:
     text = (
         "Ash, D. (2001). Sorting by hand. Post, 2, 3.\n\nElm, S. (2010). Testing letters (2nd ed.).\n\n"
         "Boca Harbour: Post Press.\n\nWest, J. (1972). Use of stamps in trials. Post, 61, 1340."
@@ -238,7 +238,7 @@ def test_bare_number_before_a_particle_begins_an_entry() -> None:
     assert [work.number for work in parse_references(text)] == [18, 19, 20]
 
 
-def test_day_and_month_of_a_newspaper_begin_no_entry() -> None:
+def test_day_and_month_of_a_newspaper_do_not_begin_an_entry() -> None:
     text = (
         "Vogel, Sarah A. 2013. Is It Post? Harbour: Press.\n\n"
         "Young, Ed. 2022. “How Did This Many Letters Become Normal?” The Pacific. March 8, 2022. https://post.example/a."

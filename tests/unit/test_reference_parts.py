@@ -26,7 +26,7 @@ HEAD = TextStyle("Times-Bold", 14, bold=True, italic=False, upright=True)
 
 
 @pytest.mark.parametrize("form", ["### {}", "## {}", "{}", "**{}**"])
-def test_titles_of_parts_neither_end_the_list_nor_join_entries(form: str) -> None:
+def test_part_titles_neither_end_the_list_nor_join_entries(form: str) -> None:
     first, second, third, last = ENTRIES
     parts = [
         form.format("Primary sources"), first, form.format("Secondary sources"), second, third,
@@ -37,24 +37,26 @@ def test_titles_of_parts_neither_end_the_list_nor_join_entries(form: str) -> Non
     assert [section.title for section in idea.sections] == ["Problem"]
 
 
-def test_prose_below_the_title_of_a_part_of_a_numbered_list_is_no_part() -> None:
-    listed = (
+def test_prose_below_a_part_title_of_a_numbered_list_is_not_a_part() -> None:
+    reference_list = (
         "1. Moor, A. Letters. Rails 3, 2 (2019).\n\nDatasets\n\nWe used a base of 2017 from http://post.test.\n\n"
         "2. Crow, B. Cards. Rails 4, 1 (2018)."
     )
-    assert [work.number for work in parse_references(listed)] == [1, 2]
+    assert [work.number for work in parse_references(reference_list)] == [1, 2]
 
 
 def test_numbers_that_begin_again_in_a_part_are_entries() -> None:
-    listed = "[1] A. Moor. Letters. 2019.\n[2] B. Okoro. Postcards. 2018.\n\nSoftware\n\n[1] C. Duarte. Sorter. 2017."
-    assert [work.number for work in parse_references(listed)] == [1, 2, 1]
+    reference_list = (
+        "[1] A. Moor. Letters. 2019.\n[2] B. Okoro. Postcards. 2018.\n\nSoftware\n\n[1] C. Duarte. Sorter. 2017."
+    )
+    assert [work.number for work in parse_references(reference_list)] == [1, 2, 1]
 
 
-def test_last_word_of_an_entry_is_no_title_of_a_part() -> None:
-    listed = (
+def test_last_word_of_an_entry_is_not_a_part_title() -> None:
+    reference_list = (
         "Moor, A. (2019). Letters in towns. Journal of Statistical\nSoftware\n\nOkoro, B. (2018). Postcards. Rails, 2."
     )
-    assert [work.raw.endswith("Software") for work in parse_references(listed)] == [True, False]
+    assert [work.raw.endswith("Software") for work in parse_references(reference_list)] == [True, False]
 
 
 def test_short_line_inside_a_numbered_entry_does_not_end_the_list() -> None:
@@ -70,11 +72,11 @@ def test_short_line_inside_a_numbered_entry_does_not_end_the_list() -> None:
     "below", ["1990 1995 2000 2005 2010\nYear\nFigure 8: Payroll by year.", "Affiliation:\nAnn Lee"]
 )
 def test_labels_of_a_figure_or_an_address_below_the_last_entry_are_not_part_of_the_list(below: str) -> None:
-    listed = "\n".join(ENTRIES[:3])
-    assert find_end_of_entries(f"{listed}\n{below}\n") == len(listed) + 1
+    reference_list = "\n".join(ENTRIES[:3])
+    assert find_end_of_entries(f"{reference_list}\n{below}\n") == len(reference_list) + 1
 
 
-def test_initials_are_no_missing_date() -> None:
+def test_initials_are_not_a_missing_date() -> None:
     assert not has_year_or_link("Sitch, S., N. Gruber, S. D. Jones, A. Ahl")
     assert has_year_or_link("Johnson, Steven G. n.d. A package.")
 
@@ -93,7 +95,7 @@ def test_initials_are_no_missing_date() -> None:
         ("Moor, J. A. & Crow, H. A. (2004) Stationery, Rail Associates.", "Stationery"),
     ],
 )  # fmt: skip
-def test_title_is_told_from_names_date_and_publisher(entry: str, title: str) -> None:
+def test_title_is_distinguished_from_names_date_and_publisher(entry: str, title: str) -> None:
     assert [work.title for work in parse_references(entry)] == [title]
 
 
@@ -111,24 +113,24 @@ def test_title_that_may_be_a_publisher_or_names_or_cut_is_not_trusted(entry: str
     assert not any(is_title_told(work) for work in parse_references(entry) or (CitedWork(),))
 
 
-def _lines(texts: list[str], page: int) -> list[PdfLine]:
+def make_lines(texts: list[str], page: int) -> list[PdfLine]:
     return [PdfLine(page, TEXT, True, text, 72) for text in texts]
 
 
 def test_line_numbers_are_removed_although_figures_have_more_lines() -> None:
     numbered = [f"{number} Post offices sort letters by hand in a room" for number in range(100, 220)]
-    pages = [line for page in range(4) for line in _lines(numbered[page * 30 : page * 30 + 30], page)]
-    figures = [line for page in range(4, 8) for line in _lines(["●", "|"] * 400, page)]
+    pages = [line for page in range(4) for line in make_lines(numbered[page * 30 : page * 30 + 30], page)]
+    figures = [line for page in range(4, 8) for line in make_lines(["●", "|"] * 400, page)]
     text = "".join(section.text for section in detect_layout([*pages, *figures]).sections)
     assert not any(character.isdecimal() for character in text)
 
 
-def test_list_of_a_pdf_under_a_possible_title_is_taken_whole() -> None:
+def test_pdf_list_under_a_possible_title_is_read_completely() -> None:
     front = [
         PdfLine(0, HEAD, True, "1 Introduction", 72),
-        *_lines(["Post offices sort letters by hand in a room."] * 20, 0),
+        *make_lines(["Post offices sort letters by hand in a room."] * 20, 0),
     ]
-    listed = [PdfLine(1, HEAD, True, "Reference", 72), *_lines(list(ENTRIES[:3]) * 3, 1)]
-    sections = detect_layout([*front, *listed]).sections
+    reference_list = [PdfLine(1, HEAD, True, "Reference", 72), *make_lines(list(ENTRIES[:3]) * 3, 1)]
+    sections = detect_layout([*front, *reference_list]).sections
     assert [section.title for section in sections][-1] == "References"
     assert sections[-1].text.count("Harbour Press") == 3

@@ -37,32 +37,34 @@ def test_family_names_in_capitals_are_parted_from_the_title(entry: str, authors:
     assert (work.authors, work.title) == (authors, title)
 
 
-def test_date_before_the_title_is_no_title_after_family_names_in_capitals() -> None:
+def test_date_before_the_title_is_not_a_title_after_family_names_in_capitals() -> None:
     (work,) = parse_references("MOOR, Ann. 2019. Mail in rain and snow. Harbour: Post Press.")
     assert (work.title, work.year) == ("Mail in rain and snow", 2019)
 
 
 def test_address_in_a_paragraph_of_its_own_belongs_to_the_entry_above() -> None:
     names = ("MOOR, Ann", "REED, Bea", "WADE, Cyd", "HILL, Dan")
-    listed = "\n\n".join(
+    reference_list = "\n\n".join(
         f"{name}. Mail in the rain of {2000 + n}. Post Press, {2000 + n}.\n\nhttps://post.test/{n}"
         for n, name in enumerate(names)
     )
-    assert [work.raw[-1] for work in parse_references(listed)] == ["0", "1", "2", "3"]
+    assert [work.raw[-1] for work in parse_references(reference_list)] == ["0", "1", "2", "3"]
 
 
 @pytest.mark.parametrize(
     "words", ["in Druck", "im Erscheinen", "sous presse", "en prensa", "no prelo", "in corso di stampa"]
 )
-def test_words_for_unpublished_work_are_no_name(words: str) -> None:
+def test_words_for_unpublished_work_are_not_a_name(words: str) -> None:
     (work,) = parse_references(f"Moor, A., & Reed, B. ({words}). Zwei Briefe, ein Stempel. Post und Bahn.")
     assert (work.authors, work.title) == (("Moor, A", "Reed, B"), "Zwei Briefe, ein Stempel")
 
 
-def test_columns_of_a_page_in_another_order_lose_no_numbered_entry() -> None:
+def test_reordered_page_columns_lose_no_numbered_entry() -> None:
     order = (1, 2, 3, 7, 8, 4, 5, 6)
-    listed = "\n".join(f"[{n}] A. Moor, “Mail in rain of part {n},” Post, pages 170–\n174. Bay, 2001." for n in order)
-    assert [work.number for work in parse_references(listed)] == list(order)
+    reference_list = "\n".join(
+        f"[{n}] A. Moor, “Mail in rain of part {n},” Post, pages 170–\n174. Bay, 2001." for n in order
+    )
+    assert [work.number for work in parse_references(reference_list)] == list(order)
 
 
 @pytest.mark.parametrize("title", ["Siti web consultati", "Sites web consultés", "Sitios web consultados"])
@@ -71,18 +73,18 @@ def test_title_of_web_pages_is_that_of_a_part(title: str) -> None:
 
 
 def test_numbered_entries_in_the_style_of_headings_stay_in_the_list() -> None:
-    listed = [f"{n}. MOOR, Ann. Mail in rain, part {n}. Post Press, 2001." for n in range(1, 4)]
-    shown = [
+    reference_list = [f"{n}. MOOR, Ann. Mail in rain, part {n}. Post Press, 2001." for n in range(1, 4)]
+    lines = [
         PdfLine(0, HEAD, True, "1 Introduction", 72),
         *[PdfLine(0, TEXT, True, "Post offices sort letters.", 72)] * 20,
     ]
-    shown += [PdfLine(1, HEAD, True, "References", 72), *(PdfLine(1, TEXT, True, text, 72) for text in listed)]
+    lines += [PdfLine(1, HEAD, True, "References", 72), *(PdfLine(1, TEXT, True, text, 72) for text in reference_list)]
     bold = TEXT._replace(font="Times-Bold", bold=True)
-    shown += [
+    lines += [
         PdfLine(1, bold, True, "4. Mail with Lamps: Finding Letters. Post", 72),
         PdfLine(1, TEXT, True, "Team. 2002. https://post.test/4.", 72),
     ]
-    assert detect_layout(shown).sections[-1].text.count("\n") == 4
+    assert detect_layout(lines).sections[-1].text.count("\n") == 4
 
 
 def test_quotation_marks_composed_of_drawings_are_read() -> None:
@@ -111,7 +113,7 @@ def test_title_and_address_alone_are_a_web_page(entry: str, is_page: bool) -> No
         "Ann Moor Reed and Mar ´ ía N. Wade. Late Mail in Harbours. Post Press, 2011.",
     ],
 )
-def test_names_that_cannot_be_read_are_no_title_to_rely_on(entry: str) -> None:
+def test_unreadable_names_are_not_a_reliable_title(entry: str) -> None:
     assert not any(is_title_told(work) for work in parse_references(entry))
 
 
@@ -137,9 +139,7 @@ def test_address_of_an_untitled_bibtex_entry_is_its_text() -> None:
         ),
     ],
 )
-def test_people_beside_an_organisation_and_initials_of_two_letters_are_names(
-    entry: str, authors: tuple[str, ...]
-) -> None:
+def test_people_next_to_an_organisation_and_two_letter_initials_are_names(entry: str, authors: tuple[str, ...]) -> None:
     (work,) = parse_references(entry)
     assert work.authors == authors
 
@@ -179,8 +179,8 @@ def test_fields_of_entry_are_parted_by_its_marks(entry: str, authors: tuple[str,
     assert (work.authors, work.title, work.year) == (authors, title, year)
 
 
-def test_place_and_date_begin_no_entry_below_family_names_in_capitals() -> None:
+def test_place_and_date_do_not_begin_an_entry_below_family_names_in_capitals() -> None:
     below = "{}, Ann. Um estudo das cartas e bondes de uma cidade pequena. 2016. Monografia (Bacharel em Letras). "
     below += "Universidade da Baia. Porto Belo. 2016. Disponível em: <https://post.test/{}>."
-    listed = "\n\n".join(below.format(name, name) for name in ("MOURA", "REIS", "VALE"))
-    assert [work.raw[:4] for work in parse_references(listed)] == ["MOUR", "REIS", "VALE"]
+    reference_list = "\n\n".join(below.format(name, name) for name in ("MOURA", "REIS", "VALE"))
+    assert [work.raw[:4] for work in parse_references(reference_list)] == ["MOUR", "REIS", "VALE"]

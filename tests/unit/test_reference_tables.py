@@ -25,13 +25,15 @@ _TABLES = {
 def test_table_below_a_reference_list_is_not_read_as_entries(heading: str, table: str) -> None:
     plan = "We rehearse what training would overwrite. " * 8
     text = f"# Plans\n\n{plan}\n\n{heading}\n{_ENTRIES}\n{_TABLES[table]}\n"
-    parted = split_off_lists(text)
-    assert [len(parse_references(listed)) for listed in parted.lists] == [3]
-    assert "Doe, K." in parted.text
-    assert "Fox" not in parted.text
+    text_and_lists = split_off_lists(text)
+    assert [len(parse_references(reference_list)) for reference_list in text_and_lists.lists] == [3]
+    assert "Doe, K." in text_and_lists.text
+    assert "Fox" not in text_and_lists.text
 
 
 def test_reference_list_that_is_a_table_is_read() -> None:
     rows = "\n".join(f"[{n}] | {entry}" for n, entry in enumerate(filter(None, _ENTRIES.split("\n")), 1))
-    parted = split_off_lists(f"{'We rehearse what training would overwrite. ' * 8}\n\n## References\n\n{rows}\n")
-    assert "Fox" not in parted.text
+    text_and_lists = split_off_lists(
+        f"{'We rehearse what training would overwrite. ' * 8}\n\n## References\n\n{rows}\n"
+    )
+    assert "Fox" not in text_and_lists.text

@@ -16,35 +16,35 @@ from assayer.reports.release import apply_minima
 from benchmarks.quality import check_reports, corpus_records, quotations
 from benchmarks.quality.check_reports import check, main
 from benchmarks.quality.quotations import occurs_in
-from tests.unit.quotes_cases import NOT_FOUND, STANDING
-from tests.unit.reports_fixture import full_report
+from tests.unit.quotes_cases import FOUND_QUOTES, NOT_FOUND_QUOTES
+from tests.unit.reports_fixture import make_full_report
 from tests.unit.reports_papers import PAPERS, record
 
 Json = dict[str, Any]
 RECORDS = {str(record(label)["id"]): record(label) for label in PAPERS}
 
 
-def _report() -> Json:
-    report: Json = json.loads(render_json(full_report()))
+def make_report() -> Json:
+    report: Json = json.loads(render_json(make_full_report()))
     return report
 
 
-def _point(report: Json) -> Json:
+def get_point(report: Json) -> Json:
     point: Json = report["parts"][0]["assessments"][0]["points"][0]
     return point
 
 
-def test_good_report_has_no_violations_and_everything_is_compared() -> None:
-    result = check("good", _report(), RECORDS)
+def test_good_report_has_no_violations_and_all_parts_are_compared() -> None:
+    result = check("good", make_report(), RECORDS)
     assert result.violations == []
     assert result.references == 8
     assert result.compared == 8 + result.quotes["verified"]
     assert result.quotes["verified"] > 23
 
 
-def _cited_further(quote: str, place: str | None = None) -> Json:
-    """A report of which one verified citation has a further quote."""
-    report = _report()
+def make_report_with_further_quote(quote: str, place: str | None = None) -> Json:
+    """Return a report in which one verified citation has a further quote."""
+    report = make_report()
     cited = next(
         item
         for point in report["parts"][0]["assessments"][0]["points"]
@@ -56,17 +56,19 @@ def _cited_further(quote: str, place: str | None = None) -> Json:
 
 
 def test_further_quotes_are_also_checked_verbatim() -> None:
-    violations = check("bad", _cited_further("words that no paper of the corpus holds anywhere"), RECORDS).violations
+    violations = check(
+        "bad", make_report_with_further_quote("words that no paper of the corpus holds anywhere"), RECORDS
+    ).violations
     assert len(violations) == 1
     assert "words that no paper" in violations[0]
 
 
 def test_duplicate_quote_in_citation_is_a_violation() -> None:
-    assert any("one twice" in violation for violation in check("bad", _cited_further("")).violations)
+    assert any("one twice" in violation for violation in check("bad", make_report_with_further_quote("")).violations)
 
 
 def test_further_quotes_without_verified_first_quote_are_a_violation() -> None:
-    report = _cited_further("any words")
+    report = make_report_with_further_quote("any words")
     for point in report["parts"][0]["assessments"][0]["points"]:
         for item in point["citations"]:
             if item["further"]:
@@ -74,20 +76,23 @@ def test_further_quotes_without_verified_first_quote_are_a_violation() -> None:
     assert any("no first one" in violation for violation in check("bad", report).violations)
 
 
-def _released(minima: ReleaseMinima) -> Json:
-    report: Json = json.loads(render_json(apply_minima(full_report(), minima)))
+def make_released_report(minima: ReleaseMinima) -> Json:
+    report: Json = json.loads(render_json(apply_minima(make_full_report(), minima)))
     return report
 
 
 def test_release_state_names_the_failed_minima() -> None:
-    complete, incomplete = (check("one", _released(ReleaseMinima(quotes_found=least)), RECORDS) for least in (0.5, 1))
+    complete, incomplete = (
+        check("one", make_released_report(ReleaseMinima(quotes_found=min_quotes_found)), RECORDS)
+        for min_quotes_found in (0.5, 1)
+    )
     assert (complete.release, incomplete.release) == ("complete", "quotes_found")
     assert complete.violations == incomplete.violations == []
 
 
 def test_total_in_incomplete_report_and_wrong_measured_minimum_are_violations() -> None:
-    report = _released(ReleaseMinima(quotes_found=1))
-    report["parts"][0]["score"] = _report()["parts"][0]["score"]
+    report = make_released_report(ReleaseMinima(quotes_found=1))
+    report["parts"][0]["score"] = make_report()["parts"][0]["score"]
     next(item for item in report["release"]["minima"] if item["name"] == "quotes_found")["measured"] = 0.5
     assert check("bad", report).violations == [
         "quotes_found is measured as 0.5, and 23 of 24 are counted",
@@ -96,7 +101,7 @@ def test_total_in_incomplete_report_and_wrong_measured_minimum_are_violations() 
 
 
 def test_report_called_complete_below_a_minimum_is_a_violation() -> None:
-    report = _released(ReleaseMinima(quotes_found=1))
+    report = make_released_report(ReleaseMinima(quotes_found=1))
     report["release"]["state"] = "complete"
     assert check("bad", report).violations == ["it is complete and fails 1 minima"]
 
@@ -120,8 +125,8 @@ POINT = "parts[0].assessments[0].points[0].text"
     ],
 )
 def test_bad_citation_or_address_in_a_text_is_a_violation(added: str, violation: str) -> None:
-    report = _report()
-    _point(report)["text"] += added
+    report = make_report()
+    get_point(report)["text"] += added
     assert any(violation in item for item in check("damaged", report, RECORDS).violations)
 
 
@@ -152,7 +157,7 @@ def test_bad_citation_or_address_in_a_text_is_a_violation(added: str, violation:
     ],
 )
 def test_wrong_value_in_a_field_is_a_violation(path: str, value: object, violation: str) -> None:
-    report = _report()
+    report = make_report()
     *parents, last = [int(step) if step.isdigit() else step for step in path.split(".")]
     parent: Any = report
     for step in parents:
@@ -161,40 +166,40 @@ def test_wrong_value_in_a_field_is_a_violation(path: str, value: object, violati
     assert any(violation in item for item in check("damaged", report, RECORDS).violations)
 
 
-def _never_cite(report: Json) -> None:
+def never_cite(report: Json) -> None:
     report["references"].append({**report["references"][0], "label": "P9", "id": "corpus-p9"})
 
 
-def _quote_another_paper(report: Json) -> None:
-    _point(report)["citations"][0]["quote"] = _point(report)["citations"][1]["quote"]
+def quote_another_paper(report: Json) -> None:
+    get_point(report)["citations"][0]["quote"] = get_point(report)["citations"][1]["quote"]
 
 
-def _fit_poorly_in_silence(report: Json) -> None:
+def hide_poor_fit(report: Json) -> None:
     report["coverage"]["corpus_fit"]["level"] = "poor"
     report["notices"] = [item for item in report["notices"] if item["kind"] != "corpus_fit"]
 
 
-def _lose_a_field(report: Json) -> None:
+def remove_field(report: Json) -> None:
     del report["coverage"]["papers_found"]
 
 
 @pytest.mark.parametrize(
     ("damage", "violation"),
     [
-        (_never_cite, "reference P9 is never cited"),
-        (_quote_another_paper, "a verified quote is not in P2"),
-        (_fit_poorly_in_silence, "no notice says so"),
-        (_lose_a_field, "is not shaped like a report: KeyError('papers_found')"),
+        (never_cite, "reference P9 is never cited"),
+        (quote_another_paper, "a verified quote is not in P2"),
+        (hide_poor_fit, "no notice says so"),
+        (remove_field, "is not shaped like a report: KeyError('papers_found')"),
     ],
 )
 def test_damaged_report_is_a_violation(damage: Callable[[Json], None], violation: str) -> None:
-    report = _report()
+    report = make_report()
     damage(report)
     assert any(violation in item for item in check("damaged", report, RECORDS).violations)
 
 
 @pytest.mark.parametrize(
-    ("quote", "found"),
+    ("quote", "is_found"),
     [
         ("A Buffer of One Percent — of the past examples!", True),
         ("recovers 83 per-cent of the accuracy that plain fine tuning loses", True),
@@ -204,16 +209,16 @@ def test_damaged_report_is_a_violation(damage: Callable[[Json], None], violation
         ("", False),
     ],
 )
-def test_quote_is_found_only_as_contiguous_words(quote: str, found: bool) -> None:
-    assert occurs_in(quote, PAPERS["P1"][4]) is found
+def test_quote_is_found_only_as_contiguous_words(quote: str, is_found: bool) -> None:
+    assert occurs_in(quote, PAPERS["P1"][4]) is is_found
 
 
-@pytest.mark.parametrize(("quote", "source"), NOT_FOUND)
+@pytest.mark.parametrize(("quote", "source"), NOT_FOUND_QUOTES)
 def test_quote_with_changed_meaning_is_not_found(quote: str, source: str) -> None:
     assert not occurs_in(quote, source)
 
 
-@pytest.mark.parametrize(("quote", "source"), STANDING)
+@pytest.mark.parametrize(("quote", "source"), FOUND_QUOTES)
 def test_quote_in_another_spelling_is_found(quote: str, source: str) -> None:
     assert occurs_in(quote, source)
 
@@ -225,7 +230,7 @@ def test_link_removed_placeholder_must_match_a_link_in_source() -> None:
 
 
 def test_partial_date_is_read_as_last_day_of_period() -> None:
-    report = _report()
+    report = make_report()
     report["references"][3]["publication_date"] = "2023-12-31"
     for date in ("2023-12", "2023"):
         records = {**RECORDS, "corpus-p4": {**RECORDS["corpus-p4"], "publication_date": date}}
@@ -242,21 +247,21 @@ def test_command_exits_0_and_prints_totals_for_good_reports(tmp_path: Path, caps
         file.writelines(json.dumps(item) + "\n" for item in RECORDS.values())
     folder = tmp_path / "out"
     folder.mkdir()
-    _write(folder, _report())
+    _write(folder, make_report())
     assert main([str(folder), "--corpus", str(corpus), "--expect", "1"]) == 0
     assert "1 reports, 8 references" in capsys.readouterr().out
 
 
 def test_command_exits_1_and_names_file_of_damaged_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    report = _report()
-    _point(report)["text"] += " [P99]"
+    report = make_report()
+    get_point(report)["text"] += " [P99]"
     _write(tmp_path, report)
     assert main([str(tmp_path)]) == 1
     assert f"{tmp_path / 'report.json'}: [P99] in parts" in capsys.readouterr().out
 
 
 def test_command_exits_1_when_expected_report_is_missing(tmp_path: Path) -> None:
-    _write(tmp_path, _report())
+    _write(tmp_path, make_report())
     assert main([str(tmp_path), "--expect", "2"]) == 1
 
 
@@ -272,19 +277,19 @@ def test_command_exits_2_for_empty_folder(tmp_path: Path) -> None:
 
 def test_checker_imports_only_the_standard_library() -> None:
     for module in (check_reports, corpus_records, quotations):
-        assert _imported(Path(str(module.__file__))) <= sys.stdlib_module_names | {"benchmarks"}
+        assert list_imports(Path(str(module.__file__))) <= sys.stdlib_module_names | {"benchmarks"}
 
 
-def _imported(file: Path) -> set[str]:
+def list_imports(file: Path) -> set[str]:
     tree = ast.parse(file.read_text(encoding="utf-8"))
     imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
     imported |= {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     return {name.split(".")[0] for name in imported}
 
 
-def _with_later_work(cited_in: str) -> Json:
-    """A report with a cutoff and one reference from after it, cited in that field of its board alone."""
-    report = _report()
+def make_report_with_later_work(cited_in: str) -> Json:
+    """Return a report in which one reference, cited only in that field of the board, is after the cutoff."""
+    report = make_report()
     latest = max(item["publication_date"] for item in report["references"] if item["publication_date"])
     report["cutoff"] = latest
     report["references"] = [item for item in report["references"] if item["publication_date"]]
@@ -296,5 +301,5 @@ def _with_later_work(cited_in: str) -> Json:
 
 @pytest.mark.parametrize(("cited_in", "wrong"), [("advice", False), ("meta_review", True)])
 def test_work_after_cutoff_may_be_cited_in_advice_but_not_meta_review(cited_in: str, wrong: bool) -> None:
-    violations = check("later", _with_later_work(cited_in)).violations
+    violations = check("later", make_report_with_later_work(cited_in)).violations
     assert any("P77 of 2031-01-01 is after the cutoff" in violation for violation in violations) == wrong

@@ -7,18 +7,18 @@ from assayer.reports.graph_drawing import draw_graph
 from assayer.reports.graphml import render_graphml
 from assayer.reports.html import render_html
 from assayer.reports.markdown import render_report_markdown
-from tests.unit.scicompanion_world import backends_without_llm, corpus, evaluated, twin_backends
+from tests.unit.scicompanion_world import evaluate_idea, make_backends_without_llm, make_corpus, make_twin_backends
 
 _GRAPHML = "{http://graphml.graphdrawing.org/xmlns}"
 
 
-async def _report() -> tuple[Report, GraphRecord]:
-    evaluation, graph = await evaluated(twin_backends()[0])
+async def make_report() -> tuple[Report, GraphRecord]:
+    evaluation, graph = await evaluate_idea(make_twin_backends()[0])
     return evaluation.report, graph
 
 
 async def test_every_node_and_edge_is_drawn_once_and_only_in_its_frames() -> None:
-    _, graph = await _report()
+    _, graph = await make_report()
     drawing = draw_graph(graph)
     assert drawing is not None
     assert [node.node.key for node in drawing.nodes] == [node.key for node in graph.nodes]
@@ -31,7 +31,7 @@ async def test_every_node_and_edge_is_drawn_once_and_only_in_its_frames() -> Non
 
 
 async def test_page_shows_all_steps_rejected_edits_and_recommendation_reasons() -> None:
-    report, graph = await _report()
+    report, graph = await make_report()
     for text in (render_html(report), render_report_markdown(report)):
         assert "there is no node N900" in text
         assert "similar to the query “" in text
@@ -43,27 +43,27 @@ async def test_page_shows_all_steps_rejected_edits_and_recommendation_reasons() 
 
 
 async def test_hostile_node_names_are_escaped_in_html_and_graphml() -> None:
-    report, graph = await _report()
+    report, graph = await make_report()
     evil = '"><script>alert(1)</script>&'
     nodes = tuple(node.model_copy(update={"name": evil}) for node in graph.nodes)
-    hostile = report.model_copy(update={"graph": graph.model_copy(update={"nodes": nodes})})
-    assert hostile.graph is not None
-    assert "<script" not in render_html(hostile)
-    read = ElementTree.fromstring(render_graphml(hostile, hostile.graph))  # noqa: S314 - our own text
+    hostile_report = report.model_copy(update={"graph": graph.model_copy(update={"nodes": nodes})})
+    assert hostile_report.graph is not None
+    assert "<script" not in render_html(hostile_report)
+    read = ElementTree.fromstring(render_graphml(hostile_report, hostile_report.graph))  # noqa: S314 - our own text
     assert evil in {item.text for item in read.iter(f"{_GRAPHML}data")}
 
 
 async def test_graphml_contains_all_nodes_and_edges_with_declared_data_keys() -> None:
-    report, graph = await _report()
+    report, graph = await make_report()
     read = ElementTree.fromstring(render_graphml(report, graph))  # noqa: S314 - our own text
     assert [item.get("id") for item in read.iter(f"{_GRAPHML}node")] == [node.key for node in graph.nodes]
     assert [item.get("id") for item in read.iter(f"{_GRAPHML}edge")] == [edge.key for edge in graph.edges]
-    declared = {item.get("id") for item in read.iter(f"{_GRAPHML}key")}
-    assert {item.get("key") for item in read.iter(f"{_GRAPHML}data")} <= declared
+    declared_keys = {item.get("id") for item in read.iter(f"{_GRAPHML}key")}
+    assert {item.get("key") for item in read.iter(f"{_GRAPHML}data")} <= declared_keys
 
 
 async def test_graph_with_only_the_idea_is_described_but_not_drawn() -> None:
-    evaluation, graph = await evaluated(backends_without_llm(corpus([], {})))
+    evaluation, graph = await evaluate_idea(make_backends_without_llm(make_corpus([], {})))
     assert draw_graph(graph) is None
     for text in (render_html(evaluation.report), render_report_markdown(evaluation.report)):
         assert "The graph contains only the idea." in text

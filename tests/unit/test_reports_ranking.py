@@ -15,7 +15,7 @@ from assayer.reports.head_to_head import MAX_IDEAS, build_head_to_head_tables
 from assayer.reports.json_and_csv import build_json_schema, render_csv, render_json
 from assayer.reports.ranking_page import RankingPage, render_ranking_html, render_ranking_markdown
 from assayer_client.rankings import Baseline, ErasedRank, Interval, Ranking
-from tests.unit.judges import JudgeLlm, ideas_of_worth, ranking_run, right
+from tests.unit.judges import JudgeLlm, judge_correctly, make_ideas_of_worth, make_ranking_run
 from tests.unit.reports_document import Document
 from tests.unit.reports_hostile import ATTACK
 
@@ -25,24 +25,28 @@ FLAGS = (
 )
 
 
-async def _ranked(count: int = 9, llm: JudgeLlm | None = None, cut: int | None = 3) -> CompletedRanking:
+async def rank(count: int = 9, llm: JudgeLlm | None = None, cut: int | None = 3) -> CompletedRanking:
     return await rank_ideas(
-        ideas_of_worth(count), llm or JudgeLlm(right), ranking_run(), RankingOptions(comparisons_per_idea=5), cut=cut
+        make_ideas_of_worth(count),
+        llm or JudgeLlm(judge_correctly),
+        make_ranking_run(),
+        RankingOptions(comparisons_per_idea=5),
+        cut=cut,
     )
 
 
-async def _hostile() -> CompletedRanking:
+async def rank_hostile_ideas() -> CompletedRanking:
     """Return a ranking in which every external text is an attack: titles, sources, reasons, losses."""
 
-    def attacked(idea: Idea) -> Idea:
+    def add_attack(idea: Idea) -> Idea:
         return idea.model_copy(update={"title": ATTACK + idea.title, "source": ATTACK + idea.source})
 
-    ideas = [attacked(idea) for idea in ideas_of_worth(9)]
-    llm = JudgeLlm(right, reason=ATTACK[:380])
-    return await rank_ideas(ideas, llm, ranking_run(), RankingOptions(comparisons_per_idea=5), cut=3)
+    ideas = [add_attack(idea) for idea in make_ideas_of_worth(9)]
+    llm = JudgeLlm(judge_correctly, reason=ATTACK[:380])
+    return await rank_ideas(ideas, llm, make_ranking_run(), RankingOptions(comparisons_per_idea=5), cut=3)
 
 
-def _with_baselines(ranking: Ranking) -> Ranking:
+def add_baselines(ranking: Ranking) -> Ranking:
     baseline = Baseline(
         name="TF-IDF + logistic regression",
         auroc=Interval(low=0.55, high=0.71),
@@ -56,14 +60,14 @@ def _with_baselines(ranking: Ranking) -> Ranking:
 
 
 async def test_ranking_json_matches_schema_and_round_trips() -> None:
-    ranking = _with_baselines((await _ranked()).ranking)
+    ranking = add_baselines((await rank()).ranking)
     text = render_json(ranking)
     jsonschema.validate(json.loads(text), build_json_schema(Ranking), cls=jsonschema.Draft202012Validator)
     assert Ranking.model_validate_json(text) == ranking
 
 
 async def test_page_shows_every_idea_its_interval_the_cut_and_the_three_bands() -> None:
-    ranking, comparisons = (ranked := await _ranked()).ranking, ranked.comparisons
+    ranking, comparisons = (ranked := await rank()).ranking, ranked.comparisons
     page = Document(html := render_ranking_html(ranking, comparisons))
     for idea in ranking.ideas:
         assert f'aria-label="Rank {idea.rank}, between {idea.ranks.low:.0f} and {idea.ranks.high:.0f}"' in html
@@ -77,14 +81,16 @@ async def test_page_shows_every_idea_its_interval_the_cut_and_the_three_bands() 
 
 
 async def test_blind_ranking_whose_ideas_are_all_erased_is_shown_as_blind() -> None:
-    made = await _ranked()
-    assert RankingPage(made.ranking.model_copy(update={"blind": True, "ideas": ()}), ()).blindness == "judged blind"
+    completed = await rank()
+    assert (
+        RankingPage(completed.ranking.model_copy(update={"blind": True, "ideas": ()}), ()).blindness == "judged blind"
+    )
 
 
 async def test_hostile_ideas_add_no_elements_to_html() -> None:
-    harmless, hostile = await _ranked(), await _hostile()
-    fair = Document(render_ranking_html(harmless.ranking, harmless.comparisons))
-    page = Document(render_ranking_html(hostile.ranking, hostile.comparisons))
+    harmless_ranking, hostile_ranking = await rank(), await rank_hostile_ideas()
+    fair = Document(render_ranking_html(harmless_ranking.ranking, harmless_ranking.comparisons))
+    page = Document(render_ranking_html(hostile_ranking.ranking, hostile_ranking.comparisons))
     assert set(page.tags) == set(fair.tags)
     assert page.links == fair.links
     assert not [name for name in page.attributes if name.startswith("on") or name == "style"]
@@ -92,9 +98,9 @@ async def test_hostile_ideas_add_no_elements_to_html() -> None:
 
 
 async def test_hostile_ideas_add_no_headings_or_rows_to_markdown() -> None:
-    harmless, hostile = await _ranked(), await _hostile()
-    fair = render_ranking_markdown(harmless.ranking, harmless.comparisons)
-    page = render_ranking_markdown(hostile.ranking, hostile.comparisons)
+    harmless_ranking, hostile_ranking = await rank(), await rank_hostile_ideas()
+    fair = render_ranking_markdown(harmless_ranking.ranking, harmless_ranking.comparisons)
+    page = render_ranking_markdown(hostile_ranking.ranking, hostile_ranking.comparisons)
     assert [line for line in page.splitlines() if line.startswith("#")] == [
         line for line in fair.splitlines() if line.startswith("#")
     ]
@@ -103,11 +109,11 @@ async def test_hostile_ideas_add_no_headings_or_rows_to_markdown() -> None:
 
 
 async def test_csv_has_a_row_per_idea_and_neutralises_formulas() -> None:
-    ranking = (await _ranked()).ranking
+    ranking = (await rank()).ranking
     first = ranking.ideas[0].model_copy(
         update={"title": '=HYPERLINK("http://evil.example")', "source": "@SUM(A1)", "flags": FLAGS}
     )
-    text = render_csv(_with_baselines(ranking.model_copy(update={"ideas": (first, *ranking.ideas[1:])})))
+    text = render_csv(add_baselines(ranking.model_copy(update={"ideas": (first, *ranking.ideas[1:])})))
     rows = list(csv.DictReader(io.StringIO(text)))
     assert [int(row["rank"]) for row in rows] == list(range(1, 10))
     assert rows[0]["title"].startswith("'=")
@@ -120,8 +126,8 @@ async def test_csv_has_a_row_per_idea_and_neutralises_formulas() -> None:
 
 
 async def test_baselines_are_shown_with_label_count_and_auroc_interval() -> None:
-    ranked = await _ranked()
-    ranking = _with_baselines(ranked.ranking)
+    ranked = await rank()
+    ranking = add_baselines(ranked.ranking)
     for text in (
         Document(render_ranking_html(ranking, ranked.comparisons)).text,
         render_ranking_markdown(ranking, ranked.comparisons),
@@ -131,21 +137,21 @@ async def test_baselines_are_shown_with_label_count_and_auroc_interval() -> None
 
 
 async def test_head_to_head_tables_are_shown_only_for_small_groups() -> None:
-    small, large = await _ranked(MAX_IDEAS), await _ranked(MAX_IDEAS + 1)
-    assert [item.dimension for item in build_head_to_head_tables(small.ranking, small.comparisons)] == [
+    small_ranking, large_ranking = await rank(MAX_IDEAS), await rank(MAX_IDEAS + 1)
+    assert [item.dimension for item in build_head_to_head_tables(small_ranking.ranking, small_ranking.comparisons)] == [
         "overall",
         "novelty",
         "feasibility",
         "effectiveness",
     ]
-    assert build_head_to_head_tables(large.ranking, large.comparisons) == ()
+    assert build_head_to_head_tables(large_ranking.ranking, large_ranking.comparisons) == ()
 
 
 async def test_winner_changing_with_order_is_shown_as_contradicted_tie() -> None:
-    ranked = await _ranked(2, JudgeLlm(lambda *_: "A"), cut=1)
-    (met,) = build_head_to_head_tables(ranked.ranking, ranked.comparisons)[0].encounters
-    assert met.winner is None
-    assert met.is_contradictory
+    ranked = await rank(2, JudgeLlm(lambda *_: "A"), cut=1)
+    (encounter,) = build_head_to_head_tables(ranked.ranking, ranked.comparisons)[0].encounters
+    assert encounter.winner is None
+    assert encounter.is_contradictory
     assert (
         "the winner changed when the order was swapped"
         in Document(render_ranking_html(ranked.ranking, ranked.comparisons)).text
@@ -153,37 +159,40 @@ async def test_winner_changing_with_order_is_shown_as_contradicted_tie() -> None
 
 
 async def test_biased_or_random_judge_triggers_cautions() -> None:
-    leaning = await _ranked(12, JudgeLlm(lambda *_: "A"))
+    leaning = await rank(12, JudgeLlm(lambda *_: "A"))
     titles = {caution.title for caution in RankingPage(leaning.ranking, leaning.comparisons).cautions}
     assert {"A judge with a position bias", "An inconsistent judge"} <= titles
-    dice = await _ranked(12, JudgeLlm(lambda item, other: "A" if (3 * item + 7 * other) % 5 < 2 else "B"))
+    dice = await rank(12, JudgeLlm(lambda item, opponent: "A" if (3 * item + 7 * opponent) % 5 < 2 else "B"))
     judge = dice.ranking.judge.model_copy(update={"triangles": 100, "cycles": 24})
     page = RankingPage(dice.ranking.model_copy(update={"judge": judge}), dice.comparisons)
     assert "Barely better than random" in {caution.title for caution in page.cautions}
 
 
 async def test_ranks_of_erased_ideas_stay_vacant_and_are_listed_by_date() -> None:
-    made = await _ranked()
+    completed = await rank()
     days = [dt.date(2026, 11, 27), dt.date(2026, 11, 28), dt.date(2026, 11, 28)]
-    gone = tuple(ErasedRank(rank=rank, erased_on=day) for rank, day in zip((9, 7, 2), days, strict=True))
-    left = tuple(idea for idea in made.ranking.ideas if idea.rank not in (2, 7, 9))
-    page = RankingPage(made.ranking.model_copy(update={"ideas": left, "erased": gone}), ())
-    told = next(caution.text for caution in page.cautions if caution.title == "Erased since")
-    assert "1 idea on 2026-11-27 (rank 9); 2 ideas on 2026-11-28 (ranks 2, 7)." in told
-    whole = RankingPage(made.ranking, ())
-    assert page.ranking.size == len(made.ranking.ideas)
+    erased_ranks = tuple(ErasedRank(rank=rank, erased_on=day) for rank, day in zip((9, 7, 2), days, strict=True))
+    remaining_ideas = tuple(idea for idea in completed.ranking.ideas if idea.rank not in (2, 7, 9))
+    page = RankingPage(completed.ranking.model_copy(update={"ideas": remaining_ideas, "erased": erased_ranks}), ())
+    caution_text = next(caution.text for caution in page.cautions if caution.title == "Erased since")
+    assert "1 idea on 2026-11-27 (rank 9); 2 ideas on 2026-11-28 (ranks 2, 7)." in caution_text
+    full_page = RankingPage(completed.ranking, ())
+    assert page.ranking.size == len(completed.ranking.ideas)
     assert (page.format_position(8), page.cut_place, page.per_idea) == (
-        whole.format_position(8),
-        whole.cut_place,
-        whole.per_idea,
+        full_page.format_position(8),
+        full_page.cut_place,
+        full_page.per_idea,
     )
-    assert [caution.title for caution in whole.cautions if caution.title == "Erased since"] == []
+    assert [caution.title for caution in full_page.cautions if caution.title == "Erased since"] == []
 
 
-async def test_suspicious_text_is_flagged_beside_title_in_order_and_pair_tables() -> None:
-    done = await _ranked()
-    first = done.ranking.ideas[0].model_copy(update={"flags": FLAGS})
-    ranking = done.ranking.model_copy(update={"ideas": (first, *done.ranking.ideas[1:])})
-    for page in (render_ranking_html(ranking, done.comparisons), render_ranking_markdown(ranking, done.comparisons)):
+async def test_suspicious_text_is_flagged_next_to_title_in_order_and_pair_tables() -> None:
+    completed = await rank()
+    first = completed.ranking.ideas[0].model_copy(update={"flags": FLAGS})
+    ranking = completed.ranking.model_copy(update={"ideas": (first, *completed.ranking.ideas[1:])})
+    for page in (
+        render_ranking_html(ranking, completed.comparisons),
+        render_ranking_markdown(ranking, completed.comparisons),
+    ):
         assert page.count("suspicious: hidden text") > 1
         assert "lookalike" not in page

@@ -13,25 +13,25 @@ from assayer.reports.markdown import render_report_markdown
 from assayer.reports.pdf import count_pages, render_brief_pdf
 from benchmarks.quality.report_text import extract_judgement
 from tests.unit.reports_document import Document
-from tests.unit.reports_review import hostile_review_report, review_report
+from tests.unit.reports_review import make_hostile_review_report, make_review_report
 
 
 @cache
-def _html(hostile: bool = False) -> Document:
-    return Document(render_html(hostile_review_report() if hostile else review_report()))
+def render_html_page(is_hostile: bool = False) -> Document:
+    return Document(render_html(make_hostile_review_report() if is_hostile else make_review_report()))
 
 
 @cache
-def _markdown(hostile: bool = False) -> Document:
-    text = render_report_markdown(hostile_review_report() if hostile else review_report())
+def render_markdown_page(is_hostile: bool = False) -> Document:
+    text = render_report_markdown(make_hostile_review_report() if is_hostile else make_review_report())
     renderer = MarkdownIt("commonmark").enable(["table", "strikethrough"])
     return Document(renderer.render(text).replace("<br />", "<br>"))
 
 
-@pytest.mark.parametrize("page", [_html, _markdown], ids=["html", "markdown"])
+@pytest.mark.parametrize("page", [render_html_page, render_markdown_page], ids=["html", "markdown"])
 def test_page_shows_each_text_of_the_review_once(page: Callable[..., Document]) -> None:
     text = page().text
-    review = review_report().panel_review
+    review = make_review_report().panel_review
     assert review is not None
     for _, finding in review.numbered:
         assert text.count(finding.text) == 1
@@ -43,7 +43,7 @@ def test_page_shows_each_text_of_the_review_once(page: Callable[..., Document]) 
 
 
 def test_findings_show_their_evidence_basis() -> None:
-    raw = render_report_markdown(review_report())
+    raw = render_report_markdown(make_review_report())
     weakness = r"^- W1\. \*\*One order of domains\.\*\* \*\(fatal\)\* .+ \*Run ten orders\.\*"
     evidence = r".+, \d{4} \[P7\]: finds other orders\."
     assert re.search(rf"{weakness} {evidence} \(Robins 1995°\)$", raw, re.M)
@@ -54,19 +54,19 @@ def test_findings_show_their_evidence_basis() -> None:
 
 
 def test_passages_are_listed_under_paper_with_relation() -> None:
-    raw = render_report_markdown(review_report())
+    raw = render_report_markdown(make_review_report())
     entry = raw.partition('<a id="p3"></a>')[2].partition("\n- <a id")[0]
     assert "Supports the point: halves forgetting." in entry
     assert "Already has what is claimed as new: ranks by loss." in entry
 
 
 def test_idea_is_not_printed_again() -> None:
-    report = review_report()
+    report = make_review_report()
     for page in (render_report_markdown(report), render_html(report)):
         assert "retrieved from an on-disk" not in page
 
 
-@pytest.mark.parametrize("page", [_html, _markdown], ids=["html", "markdown"])
+@pytest.mark.parametrize("page", [render_html_page, render_markdown_page], ids=["html", "markdown"])
 def test_hostile_review_adds_no_elements(page: Callable[..., Document]) -> None:
     assert set(page(True).tags) <= set(page().tags) | {"code"}
     assert set(page(True).attributes) <= set(page().attributes)
@@ -74,13 +74,13 @@ def test_hostile_review_adds_no_elements(page: Callable[..., Document]) -> None:
 
 
 def test_internal_links_resolve_to_unique_elements() -> None:
-    for page in (_html(), _html(hostile=True)):
+    for page in (render_html_page(), render_html_page(is_hostile=True)):
         assert len(page.ids) == len(set(page.ids))
         assert {link[1:] for link in page.links if link.startswith("#")} <= set(page.ids)
 
 
 def test_brief_groups_review_findings_within_two_pages() -> None:
-    report = review_report()
+    report = make_review_report()
     brief = build_brief(report)
     assert report.panel_review is not None
     assert brief.verdict == report.panel_review.verdict
@@ -99,8 +99,8 @@ def test_brief_groups_review_findings_within_two_pages() -> None:
 
 
 def test_judgement_text_contains_each_finding_once() -> None:
-    text = extract_judgement(review_report())
-    review = review_report().panel_review
+    text = extract_judgement(make_review_report())
+    review = make_review_report().panel_review
     assert review is not None
     for _, finding in review.numbered:
         assert text.count(finding.text) == 1

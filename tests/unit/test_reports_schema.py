@@ -12,8 +12,8 @@ from assayer.models.base import Frozen
 from assayer.reports import wording
 from assayer.reports.json_and_csv import build_json_schema, render_json
 from assayer_client.rankings import Ranking
-from tests.unit.reports_fixture import full_report
-from tests.unit.reports_hostile import hostile_report
+from tests.unit.reports_fixture import make_full_report
+from tests.unit.reports_hostile import make_hostile_report
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -28,7 +28,7 @@ def test_published_schemas_match_their_models(
     )
 
 
-@pytest.mark.parametrize("report", [full_report(), hostile_report()], ids=["full", "hostile"])
+@pytest.mark.parametrize("report", [make_full_report(), make_hostile_report()], ids=["full", "hostile"])
 def test_report_json_matches_schema_and_round_trips(report: Report) -> None:
     text = render_json(report)
     jsonschema.validate(json.loads(text), build_json_schema(Report), cls=jsonschema.Draft202012Validator)
@@ -36,7 +36,7 @@ def test_report_json_matches_schema_and_round_trips(report: Report) -> None:
 
 
 def test_report_json_is_deterministic() -> None:
-    assert render_json(full_report()) == render_json(full_report())
+    assert render_json(make_full_report()) == render_json(make_full_report())
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from assayer.models import FieldOrigin, Report, Retraction, SourceFailure, Sourc
 from assayer.reports.html import render_html
 from assayer.reports.markdown import render_report_markdown
 from tests.unit.reports_document import Document
-from tests.unit.reports_fixture import full_report
+from tests.unit.reports_fixture import make_full_report
 from tests.unit.reports_hostile import ATTACK
 
 NOTICE = Retraction(
@@ -14,15 +14,15 @@ NOTICE = Retraction(
 )
 
 
-def _report(retraction: Retraction | None = NOTICE) -> Report:
-    report = full_report()
-    uncited, cited, *others = report.references
+def make_report(retraction: Retraction | None = NOTICE) -> Report:
+    report = make_full_report()
+    uncited, cited, *other_references = report.references
     origins = (
         FieldOrigin(field="abstract", source="arxiv"),
         FieldOrigin(field="citation_count", source="openalex"),
         FieldOrigin(field="venue", source="arxiv"),
     )
-    marked = cited.model_copy(update={"retraction": retraction, "origins": origins})
+    marked_reference = cited.model_copy(update={"retraction": retraction, "origins": origins})
     coverage = report.coverage.model_copy(
         update={
             "sources": (SourceUse(source="arxiv", operation="search", requests=41, results=23, cached=17),),
@@ -31,11 +31,13 @@ def _report(retraction: Retraction | None = NOTICE) -> Report:
             ),
         }
     )
-    return report.model_copy(update={"references": (uncited, marked, *others), "coverage": coverage})
+    return report.model_copy(
+        update={"references": (uncited, marked_reference, *other_references), "coverage": coverage}
+    )
 
 
 def test_exactly_the_citations_of_retracted_papers_are_marked() -> None:
-    report = _report()
+    report = make_report()
     label = report.references[1].label
     html, markdown = render_html(report), render_report_markdown(report)
     assert html.count(f'href="#ref-{label}"') == html.count(f">{label}, retracted</a>") > 2
@@ -45,19 +47,19 @@ def test_exactly_the_citations_of_retracted_papers_are_marked() -> None:
 
 
 def test_reference_shows_retraction_source_date_and_notice() -> None:
-    for page in (render_html(_report()), render_report_markdown(_report())):
+    for page in (render_html(make_report()), render_report_markdown(make_report())):
         assert "Retracted on 2024-02-01, according to Crossref" in page
         assert "https://doi.example.org/10.1000/notice" in page
 
 
 def test_reference_shows_source_of_each_field() -> None:
-    for page in (render_html(_report()), render_report_markdown(_report())):
+    for page in (render_html(make_report()), render_report_markdown(make_report())):
         assert "abstract, venue from arxiv; citation count from openalex" in page
 
 
 def test_hostile_retraction_notice_is_escaped() -> None:
     page = Document(
-        render_html(_report(Retraction(kind="retracted", source="x", notice="javascript:alert(1)" + ATTACK)))
+        render_html(make_report(Retraction(kind="retracted", source="x", notice="javascript:alert(1)" + ATTACK)))
     )
     assert not set(page.tags) & {"script", "img"}
     assert not [link for link in page.links if link.startswith("javascript")]
@@ -65,8 +67,8 @@ def test_hostile_retraction_notice_is_escaped() -> None:
 
 def test_coverage_box_counts_cache_hits_and_lists_unanswered_requests() -> None:
     row = "| arxiv | paper search | 41 | 17 | 23 |"
-    assert row in render_report_markdown(_report())
-    assert "| openalex | cited papers | 3 | a source was down |" in render_report_markdown(_report())
-    text = Document(render_html(_report())).text
+    assert row in render_report_markdown(make_report())
+    assert "| openalex | cited papers | 3 | a source was down |" in render_report_markdown(make_report())
+    text = Document(render_html(make_report())).text
     assert "a source was down" in text
     assert "Sources that did not answer" in text

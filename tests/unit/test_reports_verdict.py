@@ -8,11 +8,11 @@ from assayer.reports.html import render_html
 from assayer.reports.markdown import render_report_markdown
 from assayer.reports.viewpoint_drawing import choose_side, draw_viewpoints
 from tests.unit.reports_document import Document
-from tests.unit.verdict_reports import GRAPH, VERDICT, report_with_verdict
+from tests.unit.verdict_reports import GRAPH, VERDICT, make_report_with_verdict
 
 
 def test_a_page_shows_evidence_before_probabilities_and_names_the_outcome() -> None:
-    text = Document(render_html(report_with_verdict(VERDICT))).text
+    text = Document(render_html(make_report_with_verdict(VERDICT))).text
     assert text.index("We replay old examples.") < text.index("Probabilities of the outcomes")
     assert "Moved the score 12.3 points towards “accept”." in text
     assert "Did not move the score. Hard to read on its own" in text
@@ -23,7 +23,7 @@ def test_a_page_shows_evidence_before_probabilities_and_names_the_outcome() -> N
 
 
 def test_neighbours_link_to_their_records_and_never_to_a_script() -> None:
-    html = render_html(report_with_verdict(VERDICT))
+    html = render_html(make_report_with_verdict(VERDICT))
     assert 'href="https://example.org/1"' in html
     assert "javascript:" not in re.sub(r"<title>.*?</title>", "", html)
     assert "<script" not in html
@@ -39,7 +39,7 @@ def test_drawing_links_viewpoints_to_neighbours_and_draws_shared_neighbours_once
     assert [dot.side for dot in drawing.neighbours] == ["plus", "minus", "none"]
     assert max(line.y2 for line in drawing.lines) < drawing.height
     assert max(dot.y for dot in drawing.viewpoints) < drawing.height
-    assert render_html(report_with_verdict(VERDICT)).count('class="tie') == 4
+    assert render_html(make_report_with_verdict(VERDICT)).count('class="tie') == 4
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_ordinal_outcomes_are_coloured_by_rank(label: str | None, ordered: bool,
 
 
 def test_markdown_shows_verdict_evidence_and_escapes_hostile_text() -> None:
-    text = render_report_markdown(report_with_verdict(VERDICT))
+    text = render_report_markdown(make_report_with_verdict(VERDICT))
     assert "## Comparison with labelled ideas: accept" in text
     assert "1. We replay old examples." in text
     assert "**accept** (0.80): replay buffers *Paper on replay buffers*, 2017-04-01, <https://example.org/1>" in text

@@ -16,26 +16,26 @@ from assayer.reports.markdown import render_report_markdown
 from assayer.reports.scores import compute_total_score
 from tests.unit.review_answers import (
     PLAN,
-    edited,
-    finding,
-    panel_answers,
-    panel_report,
-    panel_review,
+    make_finding,
     plan_scores,
-    reading,
+    run_panel_report,
+    run_panel_review,
     score,
-    walkthrough,
+    script_editor,
+    script_panel,
+    script_reading,
+    script_walkthrough,
 )
-from tests.unit.review_questions import EDITING
-from tests.unit.review_runs import reviewed, supported
-from tests.unit.scholareval_runs import twin_backends
-from tests.unit.twins import a_run
+from tests.unit.review_questions import EDITOR_QUESTION
+from tests.unit.review_runs import review_idea, script_support
+from tests.unit.scholareval_runs import make_twin_backends
+from tests.unit.twins import make_run
 
 
 async def test_review_makes_few_requests_in_expected_order_within_word_limit() -> None:
-    backends, llm = twin_backends()
-    report = await reviewed(backends)
-    names = [name for name, _ in llm.asked]
+    backends, llm = make_twin_backends()
+    report = await review_idea(backends)
+    names = [name for name, _ in llm.requests]
     assert sorted(names[:3]) == ["review.referee", "review.scores", "review.walkthrough"]
     assert names[3] == "review.look"
     assert set(names[-2:]) == {"review.editor", "support.claims"}
@@ -45,9 +45,9 @@ async def test_review_makes_few_requests_in_expected_order_within_word_limit() -
 
 
 async def test_point_of_the_walkthrough_that_repeats_the_referee_is_dropped() -> None:
-    backends, llm = twin_backends(scripted=panel_answers())
-    report = await reviewed(backends)
-    question = llm.questions(EditorQuestion)[0]
+    backends, llm = make_twin_backends(scripted=script_panel())
+    report = await review_idea(backends)
+    question = llm.list_questions(EditorQuestion)[0]
     assert [(point.referee, point.claim) for point in question.points] == [
         ("whole", "Unclear to the referee."),
         ("whole", "The three baselines are not named."),
@@ -57,22 +57,24 @@ async def test_point_of_the_walkthrough_that_repeats_the_referee_is_dropped() ->
     assert ("point", 1) in {(item.item_kind, item.count) for item in report.coverage.dropped}
 
 
-@pytest.mark.parametrize(("failing", "left"), [("review.referee", {"walkthrough"}), ("review.walkthrough", {"whole"})])
-async def test_one_referee_is_enough(failing: str, left: set[str]) -> None:
-    backends, llm = twin_backends()
+@pytest.mark.parametrize(
+    ("failing", "remaining_points"), [("review.referee", {"walkthrough"}), ("review.walkthrough", {"whole"})]
+)
+async def test_one_referee_is_enough(failing: str, remaining_points: set[str]) -> None:
+    backends, llm = make_twin_backends()
     llm._failing = {failing: MalformedAnswer("nothing fits the schema")}
-    report = await reviewed(backends)
+    report = await review_idea(backends)
     assert report.panel_review is not None
-    (question,) = llm.questions(EditorQuestion)
-    assert {point.referee for point in question.points} == left
+    (question,) = llm.list_questions(EditorQuestion)
+    assert {point.referee for point in question.points} == remaining_points
     assert ("referee", 1) in {(item.item_kind, item.count) for item in report.coverage.dropped}
 
 
 async def test_points_without_room_on_the_page_are_noted_after_it_unless_the_editor_found_them_wrong() -> None:
     texts = [f"{word} have unknown agreement." for word in ("Annotated claims", "Human ratings", "Quoted sentences")]
-    review = await panel_review(walkthrough=walkthrough(*texts), editor=edited(dropped=["Q5"]))
+    review = await run_panel_review(walkthrough=script_walkthrough(*texts), editor=script_editor(dropped=["Q5"]))
     assert [(item.text, item.plan.state) for item in review.omitted_points] == [(texts[2], "verified")]
-    report = await panel_report(walkthrough=walkthrough(*texts), editor=edited(dropped=["Q5"]))
+    report = await run_panel_report(walkthrough=script_walkthrough(*texts), editor=script_editor(dropped=["Q5"]))
     assert {item.reason: item.count for item in report.coverage.dropped}[
         "the editor judged it wrong, or already answered in the plan"
     ] == 1
@@ -82,7 +84,7 @@ async def test_points_without_room_on_the_page_are_noted_after_it_unless_the_edi
 
 
 async def test_every_finding_lists_its_evidence_and_plan_quote() -> None:
-    review = await panel_review()
+    review = await run_panel_review()
     (strength,), (weakness,), (question,) = review.strengths, review.major_weaknesses, review.minor_points
     assert [strength.evidence, weakness.evidence, question.evidence] == [(0,), (0,), ()]
     assert weakness.plan.quote == f"{PLAN} and measure accuracy"
@@ -94,13 +96,13 @@ async def test_every_finding_lists_its_evidence_and_plan_quote() -> None:
 
 
 async def test_labels_of_the_prompt_do_not_reach_the_report() -> None:
-    review = await panel_review()
+    review = await run_panel_review()
     assert review.major_weaknesses[0].text == "Baselines are not named, so the gain cannot be placed."
     assert review.major_weaknesses[0].fix == "Name them."
 
 
 async def test_repeated_findings_and_works_are_dropped_and_counted() -> None:
-    report = await panel_report()
+    report = await run_panel_report()
     assert report.panel_review is not None
     assert len(report.panel_review.closest_works) == 1
     counted = {item.item_kind: item.count for item in report.coverage.dropped}
@@ -109,25 +111,27 @@ async def test_repeated_findings_and_works_are_dropped_and_counted() -> None:
 
 
 async def test_quote_not_in_paper_is_not_used_as_evidence() -> None:
-    report = await panel_report(reading=reading("already_has", "words that this paper does not have anywhere"))
+    report = await run_panel_report(
+        reading=script_reading("already_has", "words that this paper does not have anywhere")
+    )
     assert report.panel_review is not None
     assert report.panel_review.evidence == ()
     assert report.references == ()
 
 
 async def test_citation_of_unshown_passage_is_ignored() -> None:
-    def editor(question: BaseModel) -> BaseModel:
-        cited = [finding(["Q2"], "Baselines are not named.", "E9")]
-        return edited(major=cited, closest=[NearWork(work="E9", difference="nothing")])(question)
+    def answer_editor(question: BaseModel) -> BaseModel:
+        cited = [make_finding(["Q2"], "Baselines are not named.", "E9")]
+        return script_editor(major=cited, closest=[NearWork(work="E9", difference="nothing")])(question)
 
-    review = await panel_review(look=lambda _: LookAnswer(labels=[]), editor=editor)
+    review = await run_panel_review(look=lambda _: LookAnswer(labels=[]), editor=answer_editor)
     assert review.major_weaknesses[0].evidence == ()
     assert review.closest_works == ()
 
 
 async def test_passage_not_supported_by_its_text_is_removed_from_findings() -> None:
-    backends, _ = twin_backends(scripted={**panel_answers(), "support.claims": supported("not")})
-    report = await reviewed(backends)
+    backends, _ = make_twin_backends(scripted={**script_panel(), "support.claims": script_support("not")})
+    report = await review_idea(backends)
     assert report.panel_review is not None
     assert [item.evidence for _, item in report.panel_review.numbered] == [(), (), ()]
     assert report.coverage.claims is not None
@@ -135,37 +139,37 @@ async def test_passage_not_supported_by_its_text_is_removed_from_findings() -> N
 
 
 async def test_low_contribution_score_is_kept_when_passage_already_has_idea() -> None:
-    contribution = (await panel_report()).parts[1].score
+    contribution = (await run_panel_report()).parts[1].score
     assert isinstance(contribution, Score)
     assert (contribution.value, contribution.scale_min, contribution.scale_max) == (3.4, 1, 10)
     assert "[P1]" in contribution.basis
 
 
 @pytest.mark.parametrize("relation", ["background", "missing_comparison"])
-async def test_low_contribution_score_without_prior_work_is_not_taken(relation: EvidenceRelation) -> None:
-    contribution = (await panel_report(reading=reading(relation))).parts[1].score
+async def test_low_contribution_score_without_prior_work_is_rejected(relation: EvidenceRelation) -> None:
+    contribution = (await run_panel_report(reading=script_reading(relation))).parts[1].score
     assert isinstance(contribution, Score)
     assert (contribution.value, contribution.basis) == (6.0, "Unnamed baselines. Certainty: One plan.")
 
 
 async def test_scores_are_those_of_the_reader_of_the_plan_alone() -> None:
-    report = await panel_report(scores=plan_scores(57, 52), editor=edited(soundness=score(31)))
+    report = await run_panel_report(scores=plan_scores(57, 52), editor=script_editor(soundness=score(31)))
     soundness = report.parts[0].score
     assert isinstance(soundness, Score)
     assert (soundness.value, soundness.basis) == (5.7, "Unnamed baselines. Certainty: One plan.")
 
 
 async def test_review_has_no_scores_if_the_plan_alone_was_not_scored() -> None:
-    backends, llm = twin_backends(scripted=panel_answers())
+    backends, llm = make_twin_backends(scripted=script_panel())
     llm._failing = {"review.scores": MalformedAnswer("no JSON")}
-    report = await reviewed(backends)
+    report = await review_idea(backends)
     assert [part.score for part in report.parts] == [Absent(reason="the request for the plan's scores failed.")] * 2
-    assert "No scores were obtained." in EDITOR.messages(llm.questions(EditorQuestion)[0])[1].content
+    assert "No scores were obtained." in EDITOR.messages(llm.list_questions(EditorQuestion)[0])[1].content
     assert "score of the plan by itself" in {item.item_kind for item in report.coverage.dropped}
 
 
 async def test_underspecified_plan_has_no_score_but_a_reason() -> None:
-    soundness = (await panel_report(scores=plan_scores(None, 60))).parts[0].score
+    soundness = (await run_panel_report(scores=plan_scores(None, 60))).parts[0].score
     assert soundness == Absent(reason="underspecified: The baselines are weak.")
 
 
@@ -181,18 +185,18 @@ async def test_overlong_review_drops_its_last_further_points() -> None:
         )
         for word in ("Reader", "Claim", "Domain", "Baseline")
     ]
-    wordy = reading("already_has", shows=f"trains {'small ' * 80}readers")
-    backends, _ = twin_backends(scripted=panel_answers(editor=edited(further=further), reading=wordy))
-    report = await reviewed(backends)
+    wordy = script_reading("already_has", shows=f"trains {'small ' * 80}readers")
+    backends, _ = make_twin_backends(scripted=script_panel(editor=script_editor(further=further), reading=wordy))
+    report = await review_idea(backends)
     assert report.panel_review is not None
-    whole = report.panel_review.words
-    short = await reviewed(backends, options=ReviewOptions(words=whole - 4))
+    word_count = report.panel_review.words
+    short = await review_idea(backends, options=ReviewOptions(words=word_count - 4))
     assert short.panel_review is not None
     assert [item.text for item in short.panel_review.minor_points] == [item.text for item in further[:2]]
 
 
 async def test_off_topic_passage_is_dropped_and_lowers_corpus_fit() -> None:
-    report = await panel_report(reading=reading("already_has", subject="off"))
+    report = await run_panel_report(reading=script_reading("already_has", subject="off"))
     assert report.panel_review is not None
     assert report.panel_review.evidence == ()
     assert report.references == ()
@@ -205,9 +209,11 @@ async def test_off_topic_passage_is_dropped_and_lowers_corpus_fit() -> None:
 
 
 async def test_editor_quotes_are_matched_to_plan_text() -> None:
-    added = finding([], "Baselines are not named.").model_copy(update={"quote": PLAN.lower()})
-    foreign = finding([], "The reader is small.").model_copy(update={"quote": "we compare it with ninety baselines"})
-    review = await panel_review(editor=edited(major=[added, foreign]))
+    added = make_finding([], "Baselines are not named.").model_copy(update={"quote": PLAN.lower()})
+    foreign = make_finding([], "The reader is small.").model_copy(
+        update={"quote": "we compare it with ninety baselines"}
+    )
+    review = await run_panel_review(editor=script_editor(major=[added, foreign]))
     assert [(item.plan.quote, item.plan.state) for item in review.major_weaknesses] == [
         (f"{PLAN} and measure accuracy", "verified"),
         ("", "not_found"),
@@ -225,31 +231,31 @@ async def test_editor_quotes_are_matched_to_plan_text() -> None:
     ],
 )
 def test_omission_stated_as_fact_triggers_advice(text: str, is_advised: bool) -> None:
-    answer = edited(major=[finding(["Q2"], text)])(EDITING)
+    answer = script_editor(major=[make_finding(["Q2"], text)])(EDITOR_QUESTION)
     assert isinstance(answer, EditedReview)
-    assert any("silence is no fact" in advice for advice in EDITOR.advice(EDITING, answer)) is is_advised
+    assert any("silence is no fact" in advice for advice in EDITOR.advice(EDITOR_QUESTION, answer)) is is_advised
 
 
 async def test_fatal_finding_caps_soundness_score() -> None:
-    fatal = finding(["Q2"], "Baselines are not named, so nothing can be concluded.").model_copy(
+    fatal = make_finding(["Q2"], "Baselines are not named, so nothing can be concluded.").model_copy(
         update={"severity": "fatal"}
     )
-    review = edited(major=[fatal])
-    soundness = (await panel_report(editor=review, scores=plan_scores(62, 60))).parts[0].score
+    review = script_editor(major=[fatal])
+    soundness = (await run_panel_report(editor=review, scores=plan_scores(62, 60))).parts[0].score
     assert isinstance(soundness, Score)
     assert soundness.value == 2.4
     assert soundness.basis == (
         "Headline of Baselines. A fatal finding limits soundness to 2.4; without it, the score is 6.2."
     )
-    lower = (await panel_report(editor=review, scores=plan_scores(12, 60))).parts[0].score
+    lower = (await run_panel_report(editor=review, scores=plan_scores(12, 60))).parts[0].score
     assert isinstance(lower, Score)
     assert (lower.value, lower.basis) == (1.2, "Unnamed baselines. Certainty: One plan.")
 
 
-async def test_report_without_the_editors_answer_has_the_referees_points_and_no_scores() -> None:
-    backends, llm = twin_backends(scripted=panel_answers(reading=reading("weakens", point="Q3")))
+async def test_report_without_editor_answer_has_referee_points_and_no_scores() -> None:
+    backends, llm = make_twin_backends(scripted=script_panel(reading=script_reading("weakens", point="Q3")))
     llm._failing = {"review.editor": MalformedAnswer("no JSON")}
-    report = await reviewed(backends, a_run())
+    report = await review_idea(backends, make_run())
     assert [part.score for part in report.parts] == [
         Absent(reason="the editor's review could not be obtained: the LLM gave no valid answer.")
     ] * 2
@@ -276,14 +282,14 @@ def test_review_without_an_editor_has_no_more_main_points_than_an_editor_may_giv
 
 
 async def test_review_fails_when_llm_endpoint_is_unavailable() -> None:
-    backends, llm = twin_backends()
+    backends, llm = make_twin_backends()
     llm._failing = {"review.editor": LlmUnavailable("gone")}
     with pytest.raises(LlmUnavailable):
-        await reviewed(backends, a_run())
+        await review_idea(backends, make_run())
 
 
 def test_editor_sees_passages_and_named_works_with_their_state() -> None:
-    text = EDITOR.messages(EDITING)[1].content
+    text = EDITOR.messages(EDITOR_QUESTION)[1].content
     assert "[E1] already_has, for Q1: checks claims against abstracts with a small reader (Checking claims" in text
     assert "Soundness 52, limited by: The baselines are weak." in text
     assert "published up to 2024-09-24" in text
@@ -292,7 +298,7 @@ def test_editor_sees_passages_and_named_works_with_their_state() -> None:
 
 
 def test_editor_prompt_states_when_no_passages_or_works_exist() -> None:
-    question = EDITING.model_copy(update={"passages": (), "novelty": (), "named": ()})
+    question = EDITOR_QUESTION.model_copy(update={"passages": (), "novelty": (), "named": ()})
     text = EDITOR.messages(question)[1].content
     assert "No passage bears on any point." in text
     assert "Nothing was named." in text
@@ -305,7 +311,7 @@ def test_repetition_is_detected_by_word_overlap_with_longer_text() -> None:
 
 
 @pytest.mark.parametrize(
-    ("quote", "found"),
+    ("quote", "excerpt"),
     [
         ("Bees live there", "It rains. Bees live there. They sting."),
         ("It rains", "It rains. Bees live there."),
@@ -313,5 +319,5 @@ def test_repetition_is_detected_by_word_overlap_with_longer_text() -> None:
         ("It rains … They sting", "It rains … They sting"),
     ],
 )
-def test_an_excerpt_is_the_quote_with_the_sentences_around_it(quote: str, found: str) -> None:
-    assert cut_excerpt(quote, "It rains. Bees live there.\nThey sting.") == found
+def test_an_excerpt_is_the_quote_with_the_sentences_around_it(quote: str, excerpt: str) -> None:
+    assert cut_excerpt(quote, "It rains. Bees live there.\nThey sting.") == excerpt

@@ -5,7 +5,7 @@ from assayer.methods.review.passages import ReadPassage, select_passages
 from assayer.models import EvidenceRelation, PaperId
 
 
-def passage(paper: str, point: str, relation: EvidenceRelation = "weakens") -> ReadPassage:
+def make_passage(paper: str, point: str, relation: EvidenceRelation = "weakens") -> ReadPassage:
     return ReadPassage(
         paper=PaperId(paper),
         title=paper,
@@ -19,8 +19,8 @@ def passage(paper: str, point: str, relation: EvidenceRelation = "weakens") -> R
 
 
 def test_passage_shared_by_two_points_counts_as_the_best_of_the_second() -> None:
-    first_point = [passage("a", "P1", "already_has"), passage("b", "P1"), passage("shared", "P1")]
-    read = [*first_point, passage("shared", "P2")]
+    first_point = [make_passage("a", "P1", "already_has"), make_passage("b", "P1"), make_passage("shared", "P1")]
+    read = [*first_point, make_passage("shared", "P2")]
 
     chosen = select_passages(read, ["P1", "P2"], 2)
 

@@ -11,20 +11,20 @@ from cluster.cli.reward import read_reward_items
 ITEM = {"question": "Why?", "idea": "We ask.", "abstract": "We asked."}
 
 
-def written(folder: Path, *lines: object) -> Path:
+def write_items(folder: Path, *lines: object) -> Path:
     file = folder / "items.jsonl"
     file.write_text("\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines), "utf-8")
     return file
 
 
 def test_reward_items_are_read_and_blank_lines_skipped(tmp_path: Path) -> None:
-    items = read_reward_items(written(tmp_path, ITEM, "", {**ITEM, "idea": "", "id": "b", "reference": "A paper"}))
+    items = read_reward_items(write_items(tmp_path, ITEM, "", {**ITEM, "idea": "", "id": "b", "reference": "A paper"}))
     assert [(item.idea, item.id, item.reference) for item in items] == [("We ask.", "", ""), ("", "b", "A paper")]
     assert items[0].item == items[0].item.model_copy()
 
 
 @pytest.mark.parametrize(
-    ("line", "says"),
+    ("line", "message"),
     [
         ({"question": "Why?", "idea": "We ask."}, "items.jsonl:3: abstract: Field required"),
         ({**ITEM, "abstract": "  "}, "items.jsonl:3: abstract is empty"),
@@ -33,14 +33,14 @@ def test_reward_items_are_read_and_blank_lines_skipped(tmp_path: Path) -> None:
         ("{", "items.jsonl:3: Invalid JSON"),
     ],
 )
-def test_invalid_item_line_is_reported_by_number(tmp_path: Path, line: object, says: str) -> None:
-    with pytest.raises(InputError) as refused:
-        read_reward_items(written(tmp_path, ITEM, "", line))
-    assert says in str(refused.value)
+def test_invalid_item_line_is_reported_by_number(tmp_path: Path, line: object, message: str) -> None:
+    with pytest.raises(InputError) as raised:
+        read_reward_items(write_items(tmp_path, ITEM, "", line))
+    assert message in str(raised.value)
 
 
 def test_empty_or_missing_items_file_is_rejected(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="contains no items"):
-        read_reward_items(written(tmp_path, "", " "))
+        read_reward_items(write_items(tmp_path, "", " "))
     with pytest.raises(InputError, match="cannot be read"):
         read_reward_items(tmp_path / "nowhere.jsonl")

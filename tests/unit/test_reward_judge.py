@@ -16,20 +16,20 @@ from tests.unit.twins import Watcher
 from workers.embedding.hashing_embedder import HashingEmbedder
 
 _EMBEDDER = HashingEmbedder()
-CONFIGURED = Settings.model_validate({"llm": {"base_url": "http://localhost/v1", "model": "judge"}})
+SETTINGS = Settings.model_validate({"llm": {"base_url": "http://localhost/v1", "model": "judge"}})
 WITHOUT_MODEL = RewardJudge(Settings(), NoLlm(), _EMBEDDER, SystemClock())
 
 
 def test_judge_from_settings_is_used_unless_another_is_requested() -> None:
-    assert find_usable_judge(CONFIGURED, None).name == Settings().debate.composition
-    assert find_usable_judge(CONFIGURED, "two-analysts") == COMPOSITIONS["two-analysts"]
-    own = Composition(name="mine", analysts=3)
-    assert find_usable_judge(CONFIGURED, own) is own
+    assert find_usable_judge(SETTINGS, None).name == Settings().debate.composition
+    assert find_usable_judge(SETTINGS, "two-analysts") == COMPOSITIONS["two-analysts"]
+    own_composition = Composition(name="mine", analysts=3)
+    assert find_usable_judge(SETTINGS, own_composition) is own_composition
 
 
 def test_unknown_judge_is_rejected_with_list_of_known_judges() -> None:
     with pytest.raises(InputError, match="two-analysts-evaluator"):
-        find_usable_judge(CONFIGURED, "three-wise-men")
+        find_usable_judge(SETTINGS, "three-wise-men")
 
 
 async def test_debate_without_llm_is_rejected_without_fallback() -> None:
@@ -65,6 +65,6 @@ async def test_threshold_is_not_applied_to_another_embedding_model() -> None:
 
 
 def test_every_composition_is_described_by_its_seats() -> None:
-    about = describe_known_judges(Settings().debate)
-    assert about.keys() >= COMPOSITIONS.keys()
-    assert about["two-analysts-evaluator"].startswith("A debate of 2 analysts, 1 evaluator")
+    description_by_judge = describe_known_judges(Settings().debate)
+    assert description_by_judge.keys() >= COMPOSITIONS.keys()
+    assert description_by_judge["two-analysts-evaluator"].startswith("A debate of 2 analysts, 1 evaluator")

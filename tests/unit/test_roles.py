@@ -8,12 +8,14 @@ PAGE = Path(__file__).parents[2] / "docs" / "use" / "reviewing.md"
 
 
 def test_documented_permission_table_matches_code() -> None:
-    told = [
+    documented = [
         f"| {act} | " + " | ".join("yes" if role in PERMISSIONS[act] else "" for role in ROLES) + " |" for act in ACTS
     ]
-    rows = PAGE.read_text("utf-8").partition("| permission | ")[2].splitlines()
-    assert rows[0] == " | ".join(ROLES) + " |"
-    assert [row.replace("  ", " ") for row in rows[2 : 2 + len(ACTS)]] == [row.replace("  ", " ") for row in told]
+    table_lines = PAGE.read_text("utf-8").partition("| permission | ")[2].splitlines()
+    assert table_lines[0] == " | ".join(ROLES) + " |"
+    assert [row.replace("  ", " ") for row in table_lines[2 : 2 + len(ACTS)]] == [
+        row.replace("  ", " ") for row in documented
+    ]
 
 
 def test_permission_table_covers_every_action_and_role() -> None:

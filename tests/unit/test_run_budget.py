@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from assayer.errors import BudgetExhausted
 from assayer.run.budget import Budget, Reservation
 
-UNHURRIED = settings(deadline=None)  # the machine may be busy
+NO_DEADLINE = settings(deadline=None)  # the machine may be busy
 
 AMOUNTS = st.floats(0, 10, allow_nan=False)
 
 
-@UNHURRIED
+@NO_DEADLINE
 @given(
     st.floats(0.01, 50),
     st.integers(1, 5_000),
@@ -24,17 +24,17 @@ def test_spending_stays_within_limits_when_estimates_hold(
     max_usd: float, max_tokens: int, steps: list[tuple[float, int, float, int]]
 ) -> None:
     budget = Budget(max_usd=max_usd, max_prompt_tokens=max_tokens)
-    held: list[Reservation] = []
+    reservations: list[Reservation] = []
     for usd, tokens, share, settle in steps:
-        wanted = Reservation(usd, tokens)
+        reservation = Reservation(usd, tokens)
         try:
-            if budget.try_reserve(wanted):
-                held.append(wanted)
+            if budget.try_reserve(reservation):
+                reservations.append(reservation)
         except BudgetExhausted:
             pass
-        for _ in range(min(settle, len(held))):
-            done = held.pop(0)
-            budget.settle(done, done.usd * share, int(done.prompt_tokens * share))
+        for _ in range(min(settle, len(reservations))):
+            finished = reservations.pop(0)
+            budget.settle(finished, finished.usd * share, int(finished.prompt_tokens * share))
         assert budget.spent_usd <= max_usd * (1 + 1e-9)
         assert budget.spent_prompt_tokens <= max_tokens
 
@@ -71,11 +71,14 @@ async def test_waiting_llm_request_is_rejected_when_remaining_budget_is_too_smal
 async def test_cancelled_waiter_does_not_block_later_waiters() -> None:
     budget = Budget(max_usd=1.0)
     first = await budget.reserve(0.8, 0)
-    large, small = asyncio.create_task(budget.reserve(0.9, 0)), asyncio.create_task(budget.reserve(0.2, 0))
+    large_waiter, small_waiter = (
+        asyncio.create_task(budget.reserve(0.9, 0)),
+        asyncio.create_task(budget.reserve(0.2, 0)),
+    )
     await asyncio.sleep(0)
-    large.cancel()
-    await asyncio.wait([large])
-    assert await small == Reservation(0.2, 0)
+    large_waiter.cancel()
+    await asyncio.wait([large_waiter])
+    assert await small_waiter == Reservation(0.2, 0)
     budget.settle(first)
 
 

@@ -18,20 +18,24 @@ amounts = st.none() | st.floats(0.01, 100)
 
 @given(amounts, amounts, amounts)
 def test_usd_budget_is_minimum_of_settings_request_and_tenant_limit(
-    own: float | None, asked: float | None, most: float | None
+    configured: float | None, requested: float | None, tenant_limit: float | None
 ) -> None:
-    run_request = RunRequest(limits=Limits(max_usd=asked), max_usd=most)
-    budget = run_request.budget(EvaluationSettings(max_usd=own))
-    given = [item for item in (own, asked, most) if item is not None]
-    assert budget.max_usd == (min(given) if given else None)
+    run_request = RunRequest(limits=Limits(max_usd=requested), max_usd=tenant_limit)
+    budget = run_request.budget(EvaluationSettings(max_usd=configured))
+    limits = [item for item in (configured, requested, tenant_limit) if item is not None]
+    assert budget.max_usd == (min(limits) if limits else None)
 
 
-@pytest.mark.parametrize(("own", "asked", "least"), [(None, None, None), (9, None, 9), (None, 8, 8), (9, 8, 8)])
+@pytest.mark.parametrize(
+    ("configured", "requested", "expected"), [(None, None, None), (9, None, 9), (None, 8, 8), (9, 8, 8)]
+)
 def test_tokens_are_limited_by_the_lesser_of_settings_and_request(
-    own: int | None, asked: int | None, least: int | None
+    configured: int | None, requested: int | None, expected: int | None
 ) -> None:
-    budget = RunRequest(limits=Limits(max_prompt_tokens=asked)).budget(EvaluationSettings(max_prompt_tokens=own))
-    assert budget.max_prompt_tokens == least
+    budget = RunRequest(limits=Limits(max_prompt_tokens=requested)).budget(
+        EvaluationSettings(max_prompt_tokens=configured)
+    )
+    assert budget.max_prompt_tokens == expected
 
 
 def test_spending_of_earlier_attempts_counts_against_every_limit() -> None:
@@ -55,14 +59,14 @@ def test_limit_exhausted_by_earlier_attempts_admits_no_llm_requests() -> None:
 
 
 def test_remaining_tenant_budget_does_not_affect_result_inputs() -> None:
-    own = EvaluationSettings(max_usd=5)
-    assert RunRequest(max_usd=1).bounds(own) == LOCAL_REQUEST.bounds(own) == Limits(max_usd=5)
+    settings = EvaluationSettings(max_usd=5)
+    assert RunRequest(max_usd=1).bounds(settings) == LOCAL_REQUEST.bounds(settings) == Limits(max_usd=5)
 
 
 def test_run_id_depends_on_request_and_job() -> None:
     request = result_inputs({"idea": "a", "models": ("m",)})
-    again = result_inputs({"models": ["m"], "idea": "a"})
-    assert run_id("ev", request, "job_1") == run_id("ev", again, "job_1")
+    repeated_inputs = result_inputs({"models": ["m"], "idea": "a"})
+    assert run_id("ev", request, "job_1") == run_id("ev", repeated_inputs, "job_1")
     names = {run_id("ev", request, job) for job in ("", "job_1", "job_2")}
     assert len(names) == 3
 

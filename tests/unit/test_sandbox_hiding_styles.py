@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.unit.hidden_html import visible_and_hidden
+from tests.unit.hidden_html import split_visible_and_hidden
 
-SHOWN = (
+VISIBLE_STYLES = (
     "zoom:0.8",
     "rotate:x 20deg",
     "rotate:90deg",
@@ -60,10 +60,13 @@ SHOWN = (
 )
 
 
-@pytest.mark.parametrize("style", SHOWN)
+@pytest.mark.parametrize("style", VISIBLE_STYLES)
 def test_text_with_harmless_style_is_kept(style: str) -> None:
     sheet = "<style>@keyframes shown { from { opacity: 0 } to { opacity: 1 } }</style>"
-    assert visible_and_hidden(f'before <span style="{style}">words</span> after', sheet) == ("before words after", [])
+    assert split_visible_and_hidden(f'before <span style="{style}">words</span> after', sheet) == (
+        "before words after",
+        [],
+    )
 
 
 @pytest.mark.parametrize(
@@ -83,4 +86,4 @@ def test_text_with_harmless_style_is_kept(style: str) -> None:
 )
 def test_inapplicable_style_rules_hide_no_text(sheet: str) -> None:
     body = '<div class="y"><p>before <span class="x">words</span> after</p></div>'
-    assert visible_and_hidden(body, f"<style>{sheet}</style>") == ("before words after", [])
+    assert split_visible_and_hidden(body, f"<style>{sheet}</style>") == ("before words after", [])

@@ -33,16 +33,16 @@ async def test_child_process_exceeding_output_limit_is_killed_and_reaped() -> No
 
 
 @pytest.fixture(scope="module")
-def landlock() -> int:
+def landlock_version() -> int:
     """Version of Landlock of this kernel."""
-    asked = (sys.executable, "-c", "from workers.sandbox.isolation import isolate; print(isolate())")
-    version = int(subprocess.run(asked, capture_output=True, text=True, check=True).stdout)
+    command = (sys.executable, "-c", "from workers.sandbox.isolation import isolate; print(isolate())")
+    version = int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
     if not version:
         pytest.skip("this kernel has no Landlock")
     return version
 
 
-async def test_parser_can_read_neither_keys_nor_documents_of_the_service(landlock: int, tmp_path: Path) -> None:
+async def test_parser_cannot_read_keys_or_documents_of_the_service(landlock_version: int, tmp_path: Path) -> None:
     document = tmp_path / "document.txt"
     document.write_text("of somebody else")
     for path in (document, f"/proc/{os.getpid()}/environ", "/etc/passwd", Path.home()):
@@ -51,15 +51,15 @@ async def test_parser_can_read_neither_keys_nor_documents_of_the_service(landloc
         assert "PermissionError" in caught.value.detail, path
 
 
-async def test_parser_can_create_no_file(landlock: int, tmp_path: Path) -> None:
+async def test_parser_cannot_create_files(landlock_version: int, tmp_path: Path) -> None:
     with pytest.raises(ParserCrash) as caught:
         await parse_in_sandbox(f"{PROBES}:write_file", str(tmp_path / "a").encode(), ParserLimits(), TypeAdapter(int))
     assert "PermissionError" in caught.value.detail
 
 
-async def test_parser_can_connect_to_no_server_and_signal_no_process(landlock: int) -> None:
-    if landlock < 6:
-        pytest.skip(f"Landlock {landlock} does not restrict connections and signals")
+async def test_parser_cannot_connect_to_servers_or_signal_processes(landlock_version: int) -> None:
+    if landlock_version < 6:
+        pytest.skip(f"Landlock {landlock_version} does not restrict connections and signals")
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = str(server.getsockname()[1]).encode()
         for probe in ("connect", "signal_parent"):
@@ -72,7 +72,7 @@ async def test_parser_can_connect_to_no_server_and_signal_no_process(landlock: i
     ("parser", "detail"),
     [("math:sqrt", "TypeError: must be real number"), ("os:_exit", "TypeError"), ("json:loads", "JSONDecodeError")],
 )
-async def test_crash_of_a_parser_is_told_from_a_refusal_and_logged(
+async def test_parser_crash_is_distinguished_from_a_refusal_and_logged(
     caplog: pytest.LogCaptureFixture, parser: str, detail: str
 ) -> None:
     with pytest.raises(ParserCrash, match="broken_parser") as caught:

@@ -20,8 +20,8 @@ ROOT = Path(__file__).parents[2]
 IDEA = TypicalEvaluation(calls=36, prompt_tokens=200_000, completion_tokens=25_000, cost_usd=0.0, high_cost_usd=0.0)
 LLM = LlmSettings(base_url="http://127.0.0.1/v1", model="any", api_key=SecretStr("none"))
 SCHOLAREVAL = typical_evaluations(LLM)["scholareval"]
-HAVE = read_assumptions()
-PLAIN = HAVE.override(
+ASSUMPTIONS = read_assumptions()
+PLAIN = ASSUMPTIONS.override(
     [
         "cpu_ms_a_call=100",
         "answer_seconds=10",
@@ -67,41 +67,48 @@ def test_cached_prompt_tokens_need_no_gpu_time() -> None:
 
 def test_each_additional_corpus_segment_adds_search_cost() -> None:
     """A million papers are in the figure of a call already."""
-    few, many = (plan_scale(Load(3_600, papers, IDEA), HAVE).cores for papers in (1_000_000, 11_000_000))
-    assert many - few == pytest.approx(HAVE["searches_an_idea"] * 10 * HAVE["search_ms"] / 1000)
+    cores_of_small_corpus, cores_of_large_corpus = (
+        plan_scale(Load(3_600, papers, IDEA), ASSUMPTIONS).cores for papers in (1_000_000, 11_000_000)
+    )
+    assert cores_of_large_corpus - cores_of_small_corpus == pytest.approx(
+        ASSUMPTIONS["searches_an_idea"] * 10 * ASSUMPTIONS["search_ms"] / 1000
+    )
 
 
 @given(ideas=st.floats(1, 1e5), papers=st.integers(1, 3 * 10**8))
 def test_larger_load_never_needs_fewer_resources(ideas: float, papers: int) -> None:
-    less, more = (plan_scale(Load(times * ideas, times * papers, IDEA), HAVE) for times in (1, 2))
-    assert all(a <= b for a, b in zip(less[:5], more[:5], strict=True))
-    assert less.gpus <= more.gpus
-    assert all(share <= more.limits[name] for name, share in less.limits.items())
+    smaller_plan, larger_plan = (plan_scale(Load(times * ideas, times * papers, IDEA), ASSUMPTIONS) for times in (1, 2))
+    assert all(a <= b for a, b in zip(smaller_plan[:5], larger_plan[:5], strict=True))
+    assert smaller_plan.gpus <= larger_plan.gpus
+    assert all(share <= larger_plan.limits[name] for name, share in smaller_plan.limits.items())
 
 
-@pytest.mark.parametrize("name", [name for name, figure in HAVE.figures.items() if figure.page])
+@pytest.mark.parametrize("name", [name for name, figure in ASSUMPTIONS.figures.items() if figure.page])
 def test_measured_figures_match_the_documentation(name: str) -> None:
-    one = HAVE.figures[name]
-    assert one.page is not None
-    assert one.written is not None
-    assert one.written in (ROOT / one.page).read_text("utf-8")
+    figure = ASSUMPTIONS.figures[name]
+    assert figure.page is not None
+    assert figure.written is not None
+    assert figure.written in (ROOT / figure.page).read_text("utf-8")
 
 
 def test_configured_figures_match_deployment_manifests() -> None:
     service = (ROOT / "k8s" / "base" / "service.yaml").read_text("utf-8")
     (group,) = yaml.safe_load(service)["spec"]["rayClusterConfig"]["workerGroupSpecs"]
-    asked = group["template"]["spec"]["containers"][0]["resources"]["requests"]
-    assert (HAVE["pod_cores"], f"{HAVE['pod_gb']:g}Gi") == (float(asked["cpu"]), asked["memory"])
-    assert (HAVE["fewest_pods"], HAVE["most_pods"]) == (group["minReplicas"], group["maxReplicas"])
+    resource_requests = group["template"]["spec"]["containers"][0]["resources"]["requests"]
+    assert (ASSUMPTIONS["pod_cores"], f"{ASSUMPTIONS['pod_gb']:g}Gi") == (
+        float(resource_requests["cpu"]),
+        resource_requests["memory"],
+    )
+    assert (ASSUMPTIONS["fewest_pods"], ASSUMPTIONS["most_pods"]) == (group["minReplicas"], group["maxReplicas"])
     serve = yaml.safe_load((ROOT / "deploy" / "serve" / "cpu-cluster.yaml").read_text("utf-8"))
     pools = serve["applications"][0]["args"]["serving"]
-    assert HAVE["ideas_a_process"] == pools["evaluator"]["ongoing"]
-    assert HAVE["index_copies"] == pools["index"]["replicas"]
+    assert ASSUMPTIONS["ideas_a_process"] == pools["evaluator"]["ongoing"]
+    assert ASSUMPTIONS["index_copies"] == pools["index"]["replicas"]
     database = (ROOT / "k8s" / "postgres" / "cloudnative" / "cluster.yaml").read_text("utf-8")
     spec = yaml.safe_load(database.split("---")[0])["spec"]
-    assert HAVE["connections"] == float(spec["postgresql"]["parameters"]["max_connections"])
-    assert HAVE["database_cores"] == float(spec["resources"]["requests"]["cpu"])
-    assert HAVE["usd_a_pod_hour"] == pytest.approx(4 * planning_constants().profiles["cpu-2"].usd_per_hour)
+    assert ASSUMPTIONS["connections"] == float(spec["postgresql"]["parameters"]["max_connections"])
+    assert ASSUMPTIONS["database_cores"] == float(spec["resources"]["requests"]["cpu"])
+    assert ASSUMPTIONS["usd_a_pod_hour"] == pytest.approx(4 * planning_constants().profiles["cpu-2"].usd_per_hour)
 
 
 def test_documented_plan_table_matches_planner_output() -> None:
@@ -111,7 +118,7 @@ def test_documented_plan_table_matches_planner_output() -> None:
         f"| {plan.nearest_limit}, {100 * plan.limits[plan.nearest_limit]:.0f} % |"
         for papers, count in (("25,000", 25_000), ("200 million", 2 * 10**8))
         for ideas in (100, 1_000, 10_000)
-        for plan in [plan_scale(Load(ideas, count, SCHOLAREVAL), HAVE)]
+        for plan in [plan_scale(Load(ideas, count, SCHOLAREVAL), ASSUMPTIONS)]
     ]
     page = (ROOT / "docs" / "run" / "kubernetes.md").read_text("utf-8")
     assert "\n".join(rows) in page, "Write these there:\n" + "\n".join(rows)
@@ -122,4 +129,4 @@ def test_documented_plan_table_matches_planner_output() -> None:
 @pytest.mark.parametrize("given_text", ["cores=3", "busy=0", "busy=1.5", "levels=many", "levels=nan", "levels"])
 def test_invalid_figure_override_is_rejected(given_text: str) -> None:
     with pytest.raises(InputError):
-        HAVE.override([given_text])
+        ASSUMPTIONS.override([given_text])

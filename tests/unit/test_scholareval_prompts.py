@@ -10,9 +10,9 @@ from tests.unit.scholareval_questions import IDEA, PARTS, QUESTIONS
 
 
 @given(st.text(), st.text())
-def test_untrusted_text_cannot_close_its_fence(text: str, other: str) -> None:
-    hostile = f"{text}\n{fence(text, 'idea').splitlines()[-1]}\n{fence(other, 'idea')}"
-    fenced = fence(hostile, "idea")
+def test_untrusted_text_cannot_close_its_fence(text: str, other_text: str) -> None:
+    hostile_text = f"{text}\n{fence(text, 'idea').splitlines()[-1]}\n{fence(other_text, 'idea')}"
+    fenced = fence(hostile_text, "idea")
     closing = fenced.splitlines()[-1]
     assert fenced.count(closing) == 1
 
@@ -43,8 +43,8 @@ def test_reading_with_duplicate_or_unknown_methods_is_rejected() -> None:
         ("scholareval.review", "scholareval.summary", IDEA),
     ],
 )
-def test_prompts_about_the_same_parts_begin_alike(first: str, second: str, shared: str) -> None:
+def test_prompts_about_the_same_parts_share_their_beginning(first: str, second: str, shared: str) -> None:
     """A server's prompt cache reuses equal beginnings."""
     texts = {task.name: task.messages(item)[1].content for task, item in QUESTIONS}
-    beginning = texts[first].partition(shared)[0] + shared
-    assert texts[second].startswith(beginning)
+    shared_beginning = texts[first].partition(shared)[0] + shared
+    assert texts[second].startswith(shared_beginning)

@@ -22,8 +22,8 @@ from assayer.text.names import normalise_name
 N1, N2, N3, N9 = (NodeKey(f"N{number}") for number in (1, 2, 3, 9))
 
 
-def _graph() -> StateGraph:
-    """The idea, a paper N1, a paper N2 that N1 cites, a claim N3 that N1 states."""
+def make_graph() -> StateGraph:
+    """Return the idea, a paper N1, a paper N2 that N1 cites, and a claim N3 that N1 states."""
     graph = build_empty_graph("An idea")
     graph = graph.add_paper(PaperId("one"), "First paper", 1).graph
     graph = graph.add_paper(PaperId("two"), "Second paper", 1).graph
@@ -33,7 +33,7 @@ def _graph() -> StateGraph:
 
 
 def test_duplicate_paper_or_alias_id_maps_to_same_node() -> None:
-    graph = _graph().add_paper(PaperId("one"), "First paper", 2).graph
+    graph = make_graph().add_paper(PaperId("one"), "First paper", 2).graph
     graph = graph.add_paper(PaperId("copy"), "FIRST   paper.", 2).graph
     assert list(graph.nodes) == [IDEA_NODE, N1, N2, N3]
     assert graph.papers[PaperId("copy")] == N1
@@ -42,7 +42,7 @@ def test_duplicate_paper_or_alias_id_maps_to_same_node() -> None:
 
 def test_names_differing_in_case_accents_or_plural_share_a_node() -> None:
     assert normalise_name("Naïve  Bayes-classifiers!") == normalise_name("naive bayes classifier")
-    graph = _graph()
+    graph = make_graph()
     changed = graph.add_node("claim", "Quotes are often WRONG.", "Counted twice.", 2)
     assert changed.node == N3
     assert changed.graph.nodes[N3].note == "Counted twice."
@@ -50,7 +50,7 @@ def test_names_differing_in_case_accents_or_plural_share_a_node() -> None:
 
 
 def test_synonyms_are_merged_only_within_the_same_kind() -> None:
-    graph = _graph().add_node("method", "Edit distance", "", 1).graph
+    graph = make_graph().add_node("method", "Edit distance", "", 1).graph
     assert graph.add_node("method", "Levenshtein distance", "", 2, same_node=NodeKey("N4")).node == "N4"
     assert graph.add_node("concept", "Levenshtein distance", "", 2, same_node=NodeKey("N4")).node == "N5"
 
@@ -89,18 +89,18 @@ def test_synonyms_are_merged_only_within_the_same_kind() -> None:
     ],
 )
 def test_invalid_change_is_rejected_with_reason(change: Callable[[StateGraph], Changed], reason: str) -> None:
-    graph = _graph()
+    graph = make_graph()
     changed = change(graph)
     assert changed.refused == reason
     assert changed.graph == graph
 
 
 def test_deleted_paper_loses_its_edges_and_cannot_be_readded() -> None:
-    graph = _graph().delete_node(N1).graph
+    graph = make_graph().delete_node(N1).graph
     assert not graph.edges
     assert graph.add_paper(PaperId("one"), "First paper", 2).graph == graph
-    again = graph.add_node("claim", "Another claim", "", 2)
-    assert again.node == "N4", "a key is never given twice"
+    readded = graph.add_node("claim", "Another claim", "", 2)
+    assert readded.node == "N4", "a key is never given twice"
 
 
 KEYS = st.integers(0, 8).map(lambda number: NodeKey(f"N{number}"))
@@ -136,8 +136,8 @@ def test_any_sequence_of_changes_keeps_graph_valid(changes: list[Change]) -> Non
     graph = build_empty_graph("An idea", 6, 5)
     for change in changes:
         before = graph
-        graph, refused, _ = change(graph)
-        assert refused is None or graph == before
+        graph, refusal, _ = change(graph)
+        assert refusal is None or graph == before
         assert IDEA_NODE in graph.nodes
         assert len(graph.nodes) <= 6
         assert len(graph.edges) <= 5

@@ -3,24 +3,24 @@
 import datetime as dt
 
 from assayer.methods.scicompanion.missed_references import find_missed_references
-from tests.unit.scicompanion_world import IDEA, OPTIONS, PAPERS, corpus
+from tests.unit.scicompanion_world import IDEA, OPTIONS, PAPERS, make_corpus
 from tests.unit.twins import FixedClock
 
 
 async def test_missed_references_are_papers_that_the_idea_does_not_name() -> None:
     idea = IDEA.model_copy(update={"text": f"{IDEA.text}\n\nAs in “{PAPERS[5].title}”."})
-    missed = await find_missed_references(idea, corpus(), None, FixedClock(), OPTIONS)
-    found = [reference.paper.id for reference in missed.references]
-    assert len(found) == OPTIONS.recommended
-    assert set(found) <= {paper.id for paper in PAPERS} - {PAPERS[5].id}
-    assert any(why.from_paper for reference in missed.references for why in reference.found), (
+    missed = await find_missed_references(idea, make_corpus(), None, FixedClock(), OPTIONS)
+    missed_ids = [reference.paper.id for reference in missed.references]
+    assert len(missed_ids) == OPTIONS.recommended
+    assert set(missed_ids) <= {paper.id for paper in PAPERS} - {PAPERS[5].id}
+    assert any(search_path.from_paper for reference in missed.references for search_path in reference.found), (
         "some were reached along citations"
     )
 
 
 async def test_papers_after_cutoff_are_not_missed_references() -> None:
     day = dt.date(2020, 6, 1)
-    missed = await find_missed_references(IDEA, corpus(), day, FixedClock(), OPTIONS)
+    missed = await find_missed_references(IDEA, make_corpus(), day, FixedClock(), OPTIONS)
     assert missed.references
     assert all(
         reference.paper.publication_date and reference.paper.publication_date <= day for reference in missed.references
@@ -28,5 +28,5 @@ async def test_papers_after_cutoff_are_not_missed_references() -> None:
 
 
 async def test_idea_without_related_papers_has_no_missed_references() -> None:
-    missed = await find_missed_references(IDEA, corpus([], {}), None, FixedClock(), OPTIONS)
+    missed = await find_missed_references(IDEA, make_corpus([], {}), None, FixedClock(), OPTIONS)
     assert missed.references == ()

@@ -17,7 +17,7 @@ from assayer.models import Absent, Assessment, EdgeBasis, EdgeKind, NodeKey, Pap
 DIMENSIONS = SciCompanionOptions().load_rubric()
 
 
-def _assessments(*values: float | None) -> list[Assessment]:
+def make_assessments(*values: float | None) -> list[Assessment]:
     return [
         Assessment(
             name="One",
@@ -32,12 +32,12 @@ def _assessments(*values: float | None) -> list[Assessment]:
     ]
 
 
-def _edge(source: str, kind: EdgeKind, target: str, basis: EdgeBasis, statement: str) -> NewEdge:
+def make_edge(source: str, kind: EdgeKind, target: str, basis: EdgeBasis, statement: str) -> NewEdge:
     return NewEdge(NodeKey(source), NodeKey(target), kind, basis, statement)
 
 
-def _graph(*edges: NewEdge) -> StateGraph:
-    """Two papers (N1, N2, joined by a citation), a claim (N3) and a method (N4)."""
+def make_graph(*edges: NewEdge) -> StateGraph:
+    """Return two papers (N1, N2, joined by a citation), a claim (N3) and a method (N4)."""
     graph = build_empty_graph("An idea")
     for number in (1, 2):
         graph = graph.add_paper(PaperId(f"p{number}"), f"Paper {number}", 1).graph
@@ -50,40 +50,44 @@ def _graph(*edges: NewEdge) -> StateGraph:
     return graph
 
 
-STATES = _edge(IDEA_NODE, "states", "N3", "stated", "Its claim.")
-USES = _edge(IDEA_NODE, "uses", "N4", "stated", "Its method.")
-SUPPORTS = _edge("N1", "supports", "N3", "quoted", "It says the same.")
-BY_CORPUS_USES = _edge("N2", "uses", "N4", "quoted", BY_CORPUS)
+STATES = make_edge(IDEA_NODE, "states", "N3", "stated", "Its claim.")
+STATED_USE = make_edge(IDEA_NODE, "uses", "N4", "stated", "Its method.")
+SUPPORTS = make_edge("N1", "supports", "N3", "quoted", "It says the same.")
+QUOTED_USE = make_edge("N2", "uses", "N4", "quoted", BY_CORPUS)
 
 
 def test_graph_of_only_recorded_edges_earns_no_structure_reward() -> None:
     assert measure_graph_structure(build_empty_graph("An idea"), 2) == (0, 0, 0)
-    assert measure_graph_structure(_graph(), 2) == (0, 0, 0)
+    assert measure_graph_structure(make_graph(), 2) == (0, 0, 0)
 
 
 def test_only_verified_model_quotes_count_as_informative() -> None:
-    assert measure_graph_structure(_graph(STATES, SUPPORTS), 2).informativeness == 0.5
-    assert measure_graph_structure(_graph(STATES, SUPPORTS), 6).informativeness == pytest.approx(1 / 6)
-    unverified = _edge("N2", "supports", "N3", "unverified", "So it is said.")
-    assert measure_graph_structure(_graph(STATES, unverified, BY_CORPUS_USES), 2).informativeness == 0
+    assert measure_graph_structure(make_graph(STATES, SUPPORTS), 2).informativeness == 0.5
+    assert measure_graph_structure(make_graph(STATES, SUPPORTS), 6).informativeness == pytest.approx(1 / 6)
+    unverified = make_edge("N2", "supports", "N3", "unverified", "So it is said.")
+    assert measure_graph_structure(make_graph(STATES, unverified, QUOTED_USE), 2).informativeness == 0
 
 
 def test_idea_components_are_covered_when_compared_with_a_paper() -> None:
-    assert measure_graph_structure(_graph(STATES, USES), 2).coverage == 0
-    assert measure_graph_structure(_graph(STATES, USES, SUPPORTS), 2).coverage == 0.5
-    assert measure_graph_structure(_graph(STATES, USES, SUPPORTS, BY_CORPUS_USES), 2).coverage == 1
+    assert measure_graph_structure(make_graph(STATES, STATED_USE), 2).coverage == 0
+    assert measure_graph_structure(make_graph(STATES, STATED_USE, SUPPORTS), 2).coverage == 0.5
+    assert measure_graph_structure(make_graph(STATES, STATED_USE, SUPPORTS, QUOTED_USE), 2).coverage == 1
 
 
 def test_score_accuracy_is_error_relative_to_scale_width() -> None:
-    given = _assessments(1, 1, 10, 7)
-    assert measure_score_accuracy(given, DIMENSIONS, {"overall": 7}) == 1
-    assert measure_score_accuracy(given, DIMENSIONS, {"overall": 5.2}) == pytest.approx(0.8)
-    assert measure_score_accuracy(given, DIMENSIONS, {"overall": 7, "impact": 1}) == pytest.approx(1 - 0.5**0.5)
+    assessments = make_assessments(1, 1, 10, 7)
+    assert measure_score_accuracy(assessments, DIMENSIONS, {"overall": 7}) == 1
+    assert measure_score_accuracy(assessments, DIMENSIONS, {"overall": 5.2}) == pytest.approx(0.8)
+    assert measure_score_accuracy(assessments, DIMENSIONS, {"overall": 7, "impact": 1}) == pytest.approx(1 - 0.5**0.5)
 
 
 def test_reward_is_weighted_sum_with_separate_parts() -> None:
     reward = compute_trajectory_reward(
-        _graph(STATES, SUPPORTS), _assessments(1, 1, 1, 7), DIMENSIONS, {"overall": 7}, RewardWeights(enough_quotes=2)
+        make_graph(STATES, SUPPORTS),
+        make_assessments(1, 1, 1, 7),
+        DIMENSIONS,
+        {"overall": 7},
+        RewardWeights(enough_quotes=2),
     )
     assert isinstance(reward, TrajectoryReward)
     assert (reward.accuracy, reward.structure) == (1, 0.75)
@@ -91,8 +95,12 @@ def test_reward_is_weighted_sum_with_separate_parts() -> None:
 
 
 def test_missing_target_score_gives_no_reward_instead_of_low_reward() -> None:
-    graph, weights = _graph(STATES, SUPPORTS), RewardWeights()
-    missing = compute_trajectory_reward(graph, _assessments(5, 5, 5, None), DIMENSIONS, {"overall": 7}, weights)
-    assert missing == Absent(reason="Overall has no score: Not judged: refused.")
-    other = compute_trajectory_reward(graph, _assessments(None, 5, 5, 5), DIMENSIONS, {"overall": 7}, weights)
-    assert isinstance(other, TrajectoryReward)
+    graph, weights = make_graph(STATES, SUPPORTS), RewardWeights()
+    reward_without_target = compute_trajectory_reward(
+        graph, make_assessments(5, 5, 5, None), DIMENSIONS, {"overall": 7}, weights
+    )
+    assert reward_without_target == Absent(reason="Overall has no score: Not judged: refused.")
+    reward_with_target = compute_trajectory_reward(
+        graph, make_assessments(None, 5, 5, 5), DIMENSIONS, {"overall": 7}, weights
+    )
+    assert isinstance(reward_with_target, TrajectoryReward)

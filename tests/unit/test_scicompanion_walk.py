@@ -25,25 +25,25 @@ DAY = dt.date(2020, 1, 1)
 TEXTS = {A: "bees in hedges", B: "frost on roofs", C: "tides of moons", D: "grain prices", E: "old harbours"}
 
 
-def a_corpus(
-    cited: Mapping[PaperId, Sequence[PaperId]], admitted: Callable[[Paper], bool] = lambda _: True
+def make_corpus(
+    cited: Mapping[PaperId, Sequence[PaperId]], is_admitted: Callable[[Paper], bool] = lambda _: True
 ) -> AdmittedLiterature:
     papers = [
         Paper(id=item, title=text, abstract=f"On {text}.", publication_date=DAY, source="corpus")
         for item, text in TEXTS.items()
     ]
-    return AdmittedLiterature(MemoryCorpus(papers, HashingEmbedder(), references=cited), OPEN, admitted)
+    return AdmittedLiterature(MemoryCorpus(papers, HashingEmbedder(), references=cited), OPEN, is_admitted)
 
 
-def by_id(found: Sequence[Found]) -> dict[PaperId, Found]:
-    return {item.paper.id: item for item in found}
+def index_by_id(found_papers: Sequence[Found]) -> dict[PaperId, Found]:
+    return {item.paper.id: item for item in found_papers}
 
 
 async def test_seed_references_and_citing_papers_are_reached_in_single_hop_with_reasons() -> None:
-    corpus = a_corpus({A: [B], C: [A]})
-    found = by_id(await walk_citations(["bees in hedges"], corpus, SciCompanionOptions(hops=1, seeds=1)))
-    assert found.keys() == {A, B, C}
-    assert (found[A].why, found[B].why, found[C].why) == (
+    corpus = make_corpus({A: [B], C: [A]})
+    found_by_id = index_by_id(await walk_citations(["bees in hedges"], corpus, SciCompanionOptions(hops=1, seeds=1)))
+    assert found_by_id.keys() == {A, B, C}
+    assert (found_by_id[A].why, found_by_id[B].why, found_by_id[C].why) == (
         (Step("dense", None, "bees in hedges"),),
         (Step("reference", A),),
         (Step("citing", A),),
@@ -51,43 +51,45 @@ async def test_seed_references_and_citing_papers_are_reached_in_single_hop_with_
 
 
 async def test_papers_cocited_with_seed_are_reached_in_two_hops() -> None:
-    corpus = a_corpus({C: [A, D], D: [E]})
-    two = by_id(await walk_citations(["bees in hedges"], corpus, SciCompanionOptions(hops=2, seeds=1)))
+    corpus = make_corpus({C: [A, D], D: [E]})
+    two = index_by_id(await walk_citations(["bees in hedges"], corpus, SciCompanionOptions(hops=2, seeds=1)))
     assert two.keys() == {A, C, D}
     assert two[D].why == (Step("co-cited", A),)
-    assert E in by_id(await walk_citations(["bees in hedges"], corpus, SciCompanionOptions(hops=3, seeds=1)))
+    assert E in index_by_id(await walk_citations(["bees in hedges"], corpus, SciCompanionOptions(hops=3, seeds=1)))
 
 
 async def test_excluded_paper_is_neither_found_nor_traversed() -> None:
-    corpus = a_corpus({A: [B], B: [C]})
-    found = by_id(await walk_citations(["bees in hedges"], corpus, SciCompanionOptions(hops=3, seeds=1), exclude={B}))
-    assert found.keys() == {A}
+    corpus = make_corpus({A: [B], B: [C]})
+    found_by_id = index_by_id(
+        await walk_citations(["bees in hedges"], corpus, SciCompanionOptions(hops=3, seeds=1), exclude={B})
+    )
+    assert found_by_id.keys() == {A}
 
 
 async def test_paper_rejected_after_reading_record_is_neither_found_nor_traversed() -> None:
-    corpus = a_corpus({A: [B], B: [C], D: [B]}, admitted=lambda paper: paper.id != B)
-    found = by_id(await walk_citations(["bees in hedges"], corpus, SciCompanionOptions(hops=3, seeds=1)))
-    assert found.keys() == {A}
+    corpus = make_corpus({A: [B], B: [C], D: [B]}, is_admitted=lambda paper: paper.id != B)
+    found_by_id = index_by_id(await walk_citations(["bees in hedges"], corpus, SciCompanionOptions(hops=3, seeds=1)))
+    assert found_by_id.keys() == {A}
 
 
 async def test_walk_respects_limits_and_is_deterministic() -> None:
-    corpus = a_corpus({A: [B, C, D], E: [A]})
+    corpus = make_corpus({A: [B, C, D], E: [A]})
     options = SciCompanionOptions(hops=2, seeds=2, found=3)
-    found = await walk_citations(["bees in hedges"], corpus, options)
-    assert len(found) == 3
-    assert found == await walk_citations(["bees in hedges"], corpus, options)
+    found_papers = await walk_citations(["bees in hedges"], corpus, options)
+    assert len(found_papers) == 3
+    assert found_papers == await walk_citations(["bees in hedges"], corpus, options)
 
 
 def test_votes_of_several_papers_outweigh_a_single_vote() -> None:
-    moved = move_mass({A: 1.0, B: 1.0, C: 1.0}, {A: [D], B: [D], C: [E]}, {})
-    assert moved == {D: 1.0, E: 0.5}
+    mass_after = move_mass({A: 1.0, B: 1.0, C: 1.0}, {A: [D], B: [D], C: [E]}, {})
+    assert mass_after == {D: 1.0, E: 0.5}
 
 
 def test_widely_cited_paper_spreads_its_mass_over_citing_papers() -> None:
     crowd = [PaperId(f"x{number}") for number in range(100)]
-    moved = move_mass({A: 1.0, B: 1.0}, {}, {A: crowd, B: [E]})
-    assert moved[E] == 1.0
-    assert moved[crowd[0]] == pytest.approx(0.1)
+    mass_after = move_mass({A: 1.0, B: 1.0}, {}, {A: crowd, B: [E]})
+    assert mass_after[E] == 1.0
+    assert mass_after[crowd[0]] == pytest.approx(0.1)
 
 
 def test_nearness_is_scaled_between_farthest_and_nearest_search_results() -> None:
@@ -109,5 +111,5 @@ def test_walk_mass_stays_between_0_and_1_for_any_graph(
     mass = compute_start_mass(start)
     hops = [mass, move_mass(mass, cited, citing)]
     for hop in (*hops, sum_over_hops(hops)):
-        assert all(0 <= own <= 1 for own in hop.values())
+        assert all(0 <= mass <= 1 for mass in hop.values())
         assert not hop or max(hop.values()) == 1

@@ -48,7 +48,7 @@ def test_section_title_is_mapped_to_paper_part(title: str, part: PaperPart | Non
 
 
 @pytest.mark.parametrize(
-    ("title", "number", "rest"),
+    ("title", "number", "bare_title"),
     [
         ("1 Introduction", "1", "Introduction"),
         ("IV-A Data", "IV-A", "Data"),
@@ -60,8 +60,8 @@ def test_section_title_is_mapped_to_paper_part(title: str, part: PaperPart | Non
         ("2024", "", "2024"),
     ],
 )
-def test_section_number_is_separated_from_title(title: str, number: str, rest: str) -> None:
-    assert (number_of(title), strip_number(title)) == (number, rest)
+def test_section_number_is_separated_from_title(title: str, number: str, bare_title: str) -> None:
+    assert (number_of(title), strip_number(title)) == (number, bare_title)
 
 
 @given(st.text(max_size=80))
@@ -84,7 +84,7 @@ def test_printed_section_number_is_split_from_title(line: str, parts: tuple[str,
 
 
 @pytest.mark.parametrize(
-    ("title", "known", "main", "back"),
+    ("title", "is_known", "is_main", "is_back_matter"),
     [
         ("Introduction", True, True, False),
         ("Materials & Methods:", True, False, False),
@@ -94,16 +94,18 @@ def test_printed_section_number_is_split_from_title(line: str, parts: tuple[str,
         ("Attention is all you need", False, False, False),
     ],
 )
-def test_known_body_and_back_matter_titles_are_recognised(title: str, known: bool, main: bool, back: bool) -> None:
-    assert (is_known_title(title), is_main_title(title), is_back_title(title)) == (known, main, back)
+def test_known_body_and_back_matter_titles_are_recognised(
+    title: str, is_known: bool, is_main: bool, is_back_matter: bool
+) -> None:
+    assert (is_known_title(title), is_main_title(title), is_back_title(title)) == (is_known, is_main, is_back_matter)
 
 
 @pytest.mark.parametrize(
-    ("title", "told"),
+    ("title", "is_recognised"),
     [("2. Study area", True), ("Error analysis", True), ("Related work and results", False), ("Some history", False)],
 )
-def test_methods_and_results_titles_are_recognised(title: str, told: bool) -> None:
-    assert names_methods_or_results(title) is told
+def test_methods_and_results_titles_are_recognised(title: str, is_recognised: bool) -> None:
+    assert names_methods_or_results(title) is is_recognised
 
 
 @pytest.mark.parametrize(

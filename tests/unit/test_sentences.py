@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assayer.text.sentences import sentence_spans, sentences
-from tests.unit.labelled_sentences import LABELLED, MISSED
-from tests.unit.processor_time import filled, limited
+from tests.unit.labelled_sentences import LABELLED, MISSED_BOUNDARY
+from tests.unit.processor_time import fill_text, limited_processor_time
 
-__all__ = ["limited"]
+__all__ = ["limited_processor_time"]
 
 
-@pytest.mark.parametrize("labelled", [*LABELLED, pytest.param(MISSED, marks=pytest.mark.xfail(strict=True))])
+@pytest.mark.parametrize("labelled", [*LABELLED, pytest.param(MISSED_BOUNDARY, marks=pytest.mark.xfail(strict=True))])
 def test_sentences_of_several_fields_are_split_where_people_end_them(labelled: str) -> None:
     parts = labelled.split("¦")
     text = "".join(parts)
@@ -33,4 +33,4 @@ def test_list_items_and_markdown_are_split_into_plain_sentences() -> None:
 
 @pytest.mark.parametrize("unit", ["et al. 3 ", "1. ", "a. ", ": 1. ", "A.\u2028", ".) A", ".[3]", "no. 5) B. "])
 def test_many_doubtful_boundaries_are_read_in_linear_time(unit: str) -> None:
-    sentence_spans(filled(unit, characters=400_000))
+    sentence_spans(fill_text(unit, characters=400_000))

@@ -13,7 +13,7 @@ from simulator.answers import GeneratedAnswer, compose, find_schema, get_node
 from simulator.prompt import parse_prompt
 from simulator.schema import InvalidSchema
 from simulator.settings import ANSWER_FAULTS, AnswerFault
-from tests.unit.drawn_models import LEAVES, Strict, extended, models
+from tests.unit.drawn_models import LEAF_TYPES, Strict, draw_models, extend_types
 from workers.llm.answer_schema import answer_schema
 
 PROMPT = """# The idea
@@ -112,18 +112,18 @@ class Zoo(Strict):
     tags: set[Literal["a", "b", "c"]] = Field(min_length=2)
 
 
-def made(model: type[BaseModel], seed: int = 0, prompt: str = PROMPT) -> Any:
+def make_answer(model: type[BaseModel], seed: int = 0, prompt: str = PROMPT) -> Any:
     content = compose(get_node(model.model_json_schema()), parse_prompt([prompt]), seed).content
     assert content is not None
     return model.model_validate_json(content)
 
 
-def faulty(model: type[BaseModel], *kinds: AnswerFault, spare: float = 0.5) -> GeneratedAnswer:
-    return compose(get_node(model.model_json_schema()), parse_prompt([PROMPT]), 7, kinds, spare)
+def make_faulty_answer(model: type[BaseModel], *kinds: AnswerFault, random_share: float = 0.5) -> GeneratedAnswer:
+    return compose(get_node(model.model_json_schema()), parse_prompt([PROMPT]), 7, kinds, random_share)
 
 
 @settings(deadline=None)  # machines that run tests are shared
-@given(kind=models(st.recursive(LEAVES, extended, max_leaves=6)), seed=st.integers(0, 2**32))
+@given(kind=draw_models(st.recursive(LEAF_TYPES, extend_types, max_leaves=6)), seed=st.integers(0, 2**32))
 def test_answer_to_any_model_is_valid(kind: type[BaseModel], seed: int) -> None:
     schema = kind.model_json_schema()
     content = compose(get_node(schema), parse_prompt([PROMPT]), seed).content
@@ -136,7 +136,7 @@ def test_answer_to_any_model_is_valid(kind: type[BaseModel], seed: int) -> None:
 @pytest.mark.parametrize("prompt", [PROMPT, "Nothing labelled here.", ""])
 def test_answer_to_nested_model_is_valid(model: type[BaseModel], prompt: str) -> None:
     for seed in range(40):
-        made(model, seed, prompt)
+        make_answer(model, seed, prompt)
 
 
 @pytest.mark.parametrize(
@@ -193,25 +193,25 @@ Streams
 
 
 def test_passages_under_same_label_form_a_single_item() -> None:
-    found = parse_prompt([CLAIMS]).items["C"]
+    passages = parse_prompt([CLAIMS]).items["C"]
     halved = "Rehearsal halved forgetting on all of the five streams."
-    assert [(item.label, item.text) for item in found] == [
+    assert [(item.label, item.text) for item in passages] == [
         ("C1", halved),
         ("C2", "Streams without borders between tasks were left for later."),
     ]
-    assert [item.further_texts for item in found] == [
+    assert [item.further_texts for item in passages] == [
         ("It took eleven percent more memory than the plain learner.",),
         (),
     ]
-    again = parse_prompt(
+    passages_again = parse_prompt(
         [CLAIMS, "[C1]\n<passage 44444444>\nOne.\n</passage 44444444>\n<passage 44444444>\nTwo.\n</passage 44444444>"]
     )
-    assert again.items["C"] == found
+    assert passages_again.items["C"] == passages
 
 
 def test_labelled_arrays_have_an_object_per_label_in_order() -> None:
     for seed in range(30):
-        review = made(Review, seed)
+        review = make_answer(Review, seed)
         assert [reading.label for reading in review.readings] == ["P1", "P2", "P4"]
         assert all([verdict.dimension for verdict in reading.verdicts] == ["D1"] for reading in review.readings)
 
@@ -219,7 +219,7 @@ def test_labelled_arrays_have_an_object_per_label_in_order() -> None:
 def test_quotes_are_verbatim_from_labelled_text() -> None:
     texts = {item.label: item.text for item in parse_prompt([PROMPT]).items["P"]}
     for seed in range(30):
-        review = made(Review, seed)
+        review = make_answer(Review, seed)
         relevant = [reading for reading in review.readings if reading.relevant]
         assert all(reading.quote and reading.quote in texts[reading.label] for reading in relevant)
         citations = [citation for claim in review.claims for citation in claim.citations]
@@ -229,12 +229,12 @@ def test_quotes_are_verbatim_from_labelled_text() -> None:
 
 def test_claim_text_cites_a_paper_from_its_citations() -> None:
     for seed in range(30):
-        for claim in made(Review, seed).claims:
+        for claim in make_answer(Review, seed).claims:
             assert any(f"[{citation.paper}]" in claim.text for citation in claim.citations)
 
 
-def test_irrelevant_reading_stays_empty_and_neutral() -> None:
-    readings = [reading for seed in range(30) for reading in made(Review, seed).readings]
+def test_irrelevant_reading_is_empty_and_neutral() -> None:
+    readings = [reading for seed in range(30) for reading in make_answer(Review, seed).readings]
     irrelevant = [reading for reading in readings if not reading.relevant]
     assert 0.15 < len(irrelevant) / len(readings) < 0.45
     assert {(item.summary, item.quote, item.stance) for item in irrelevant} == {("", "", "neutral")}
@@ -254,11 +254,11 @@ def test_schema_written_into_the_prompt_is_found() -> None:
 
 
 @pytest.mark.parametrize("kind", ANSWER_FAULTS)
-@pytest.mark.parametrize("spare", [0.01, 0.35, 0.6, 0.99])
-def test_every_fault_kind_has_its_expected_effect(kind: AnswerFault, spare: float) -> None:
-    answer = faulty(Review, kind, spare=spare)
+@pytest.mark.parametrize("random_share", [0.01, 0.35, 0.6, 0.99])
+def test_every_fault_kind_has_its_expected_effect(kind: AnswerFault, random_share: float) -> None:
+    answer = make_faulty_answer(Review, kind, random_share=random_share)
     assert answer.fault == kind
-    assert _effect(answer) == {
+    assert describe_effect(answer) == {
         "truncated": "not JSON",
         "invalid_json": "not JSON",
         "trailing_comma": "not JSON",
@@ -272,7 +272,7 @@ def test_every_fault_kind_has_its_expected_effect(kind: AnswerFault, spare: floa
     assert (answer.finish_reason == "length") == (kind == "truncated")
 
 
-def _effect(answer: GeneratedAnswer) -> str:
+def describe_effect(answer: GeneratedAnswer) -> str:
     if not answer.content:
         return "refusal" if answer.refusal else "empty"
     try:
@@ -287,7 +287,7 @@ def _effect(answer: GeneratedAnswer) -> str:
 
 
 class Plain(BaseModel):
-    """Open, without enums, numbers or labels; its only field may be left out."""
+    """Model without enums, numbers or labels; its only field is optional."""
 
     names: list[str] = []
 
@@ -302,8 +302,8 @@ def test_inapplicable_fault_falls_back_to_next_kind() -> None:
         "respelled_choice",
         "brackets_in_strings",
     )
-    assert faulty(Plain, *no_hold, "fenced").fault == "fenced"
-    unfaulted = faulty(Plain, *no_hold)
+    assert make_faulty_answer(Plain, *no_hold, "fenced").fault == "fenced"
+    unfaulted = make_faulty_answer(Plain, *no_hold)
     assert unfaulted.fault is None
     assert unfaulted == compose(get_node(Plain.model_json_schema()), parse_prompt([PROMPT]), 7)
 
@@ -313,16 +313,16 @@ class Lenient(Strict):
 
 
 def test_fault_still_valid_under_another_alternative_is_not_counted() -> None:
-    assert faulty(Lenient, "wrong_enum", "respelled_choice", "string_number").fault is None
+    assert make_faulty_answer(Lenient, "wrong_enum", "respelled_choice", "string_number").fault is None
 
 
 @settings(deadline=None)
 @given(
     fault=st.sampled_from(["missing_field", "extra_field", "wrong_enum", "respelled_choice", "string_number"]),
-    spare=st.floats(0, 0.999),
+    random_share=st.floats(0, 0.999),
 )
-def test_value_fault_always_violates_schema(fault: AnswerFault, spare: float) -> None:
-    answer = faulty(Zoo, fault, spare=spare)
+def test_value_fault_always_violates_schema(fault: AnswerFault, random_share: float) -> None:
+    answer = make_faulty_answer(Zoo, fault, random_share=random_share)
     assert answer.content is not None
     sound = jsonschema.Draft202012Validator(Zoo.model_json_schema()).is_valid(json.loads(answer.content))
     assert sound == (answer.fault is None)
@@ -335,9 +335,9 @@ def test_numeric_enum_values_are_sampled_and_faults_fall_outside_enum() -> None:
     scores: list[Any] = [0, 1, 1.5, 2]
     graded = create_model("Graded", __base__=Strict, score=(float, Field(json_schema_extra={"enum": scores})))
     node = get_node(answer_schema(graded).schema, strict=True)
-    drawn = {json.loads(compose(node, parse_prompt([PROMPT]), seed).text)["score"] for seed in range(40)}
-    assert drawn == set(scores)
-    faults = [faulty(graded, "wrong_enum", spare=spare / 10) for spare in range(10)]
+    sampled_scores = {json.loads(compose(node, parse_prompt([PROMPT]), seed).text)["score"] for seed in range(40)}
+    assert sampled_scores == set(scores)
+    faults = [make_faulty_answer(graded, "wrong_enum", random_share=tenth / 10) for tenth in range(10)]
     assert {(fault.fault, json.loads(fault.text)["score"] in scores) for fault in faults} == {("wrong_enum", False)}
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.unit.commands_and_pages import BY_PATH
+from tests.unit.commands_and_pages import COMMAND_BY_PATH
 
 FOLDER = Path(__file__).parents[2] / "skills" / "assayer"
 TEXT = (FOLDER / "SKILL.md").read_text("utf-8")
@@ -35,6 +35,6 @@ def test_commands_are_found() -> None:
 def test_command_is_accepted(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"A plan.")))
     words = shlex.split(command)
-    depth = 2 if " ".join(words[:2]) in BY_PATH else 1
-    with BY_PATH[" ".join(words[:depth])].make_context(" ".join(words[:depth]), words[depth:]):
+    depth = 2 if " ".join(words[:2]) in COMMAND_BY_PATH else 1
+    with COMMAND_BY_PATH[" ".join(words[:depth])].make_context(" ".join(words[:depth]), words[depth:]):
         pass

@@ -17,12 +17,12 @@ _MIB = 2**20
 SECONDS = 3_600.0
 
 
-def _growth_of(allocate: Callable[[], object]) -> int:
+def measure_growth(allocate: Callable[[], object]) -> int:
     """Return by how much this process's allocated bytes grow."""
     before = count_allocated_bytes([psutil.Process()])
-    kept = allocate()
+    allocated = allocate()
     after = count_allocated_bytes([psutil.Process()])
-    del kept
+    del allocated
     return after - before
 
 
@@ -36,17 +36,26 @@ def test_allocated_bytes_leave_out_pages_of_files(tmp_path: Path) -> None:
         assert not any(pages[:: mmap.PAGESIZE])
         return pages
 
-    assert _growth_of(read) < _SIZE / 4
-    assert _growth_of(lambda: bytearray(b"x") * _SIZE) > _SIZE * 3 / 4
+    assert measure_growth(read) < _SIZE / 4
+    assert measure_growth(lambda: bytearray(b"x") * _SIZE) > _SIZE * 3 / 4
 
 
-def _course(
-    memory: Callable[[float], float], rows: Callable[[float], float] = lambda _: 100, rate: float = 1.0
+def make_soak_result(
+    memory_mib: Callable[[float], float], row_count: Callable[[float], float] = lambda _: 100, rate: float = 1.0
 ) -> SoakResult:
-    """A course of an hour; `memory` in MiB and `rows` by the share of the time that has passed."""
+    """Return an hour of samples; `memory_mib` and `row_count` are functions of the elapsed share of time."""
     samples = [
-        Sample(at, int(memory(at / SECONDS) * _MIB), 0, 9, 9, 9, {"jobs": int(rows(at / SECONDS))}, {"jobs": 8_192})
-        for at in range(0, int(SECONDS), 10)
+        Sample(
+            second,
+            int(memory_mib(second / SECONDS) * _MIB),
+            0,
+            9,
+            9,
+            9,
+            {"jobs": int(row_count(second / SECONDS))},
+            {"jobs": 8_192},
+        )
+        for second in range(0, int(SECONDS), 10)
     ]
     answers = [Answer(sample.at, "GET /v1/evaluations", 0.1, 200) for sample in samples]
     return SoakResult(SECONDS, rate, samples, answers, Receiver(), (), {}, 0, 1)
@@ -55,11 +64,11 @@ def _course(
 @pytest.mark.parametrize(
     ("course", "is_sound"),
     [
-        (_course(lambda _: 600), True),
-        (_course(lambda share: 600 + 100 * share), False),
-        (_course(lambda share: 600 + 100 * min(share, 0.5)), True),
-        (_course(lambda share: 600 + 100 * share, rate=5.0), True),
-        (_course(lambda _: 600, lambda share: 100 + 1_000 * share), False),
+        (make_soak_result(lambda _: 600), True),
+        (make_soak_result(lambda share: 600 + 100 * share), False),
+        (make_soak_result(lambda share: 600 + 100 * min(share, 0.5)), True),
+        (make_soak_result(lambda share: 600 + 100 * share, rate=5.0), True),
+        (make_soak_result(lambda _: 600, lambda share: 100 + 1_000 * share), False),
     ],
     ids=["flat", "memory grows", "memory grows until half-time", "grows less per request", "a table grows"],
 )

@@ -12,7 +12,7 @@ from workers.outbound.source_settings import ArxivSettings, OpenAlexSettings, Se
 KEY = SecretStr("s3cret key/1")
 
 
-def address(settings: SourceSettings, base: str = "https://api.example.org/v1") -> SourceAddress:
+def make_address(settings: SourceSettings, base: str = "https://api.example.org/v1") -> SourceAddress:
     return SourceAddress("example", settings, base)
 
 
@@ -21,8 +21,8 @@ def call(path: str = "works", **fields: object) -> SourceRequest:
 
 
 def test_api_key_is_sent_in_header_or_query_as_source_requires() -> None:
-    scholar = address(SemanticScholarSettings(api_key=KEY))
-    alex = address(OpenAlexSettings(api_key=KEY, email="me@example.org"))
+    scholar = make_address(SemanticScholarSettings(api_key=KEY))
+    alex = make_address(OpenAlexSettings(api_key=KEY, email="me@example.org"))
 
     assert scholar.headers()["x-api-key"] == KEY.get_secret_value()
     assert "s3cret" not in str(scholar.url(call()))
@@ -35,20 +35,20 @@ def test_api_key_is_sent_in_header_or_query_as_source_requires() -> None:
 
 
 def test_no_key_is_sent_when_none_is_configured() -> None:
-    assert "x-api-key" not in address(SemanticScholarSettings()).headers()
-    assert "api_key" not in address(OpenAlexSettings()).url(call()).query
+    assert "x-api-key" not in make_address(SemanticScholarSettings()).headers()
+    assert "api_key" not in make_address(OpenAlexSettings()).url(call()).query
 
 
 def test_cache_key_and_pace_key_do_not_contain_api_key() -> None:
-    made = address(OpenAlexSettings(api_key=KEY))
+    source_address = make_address(OpenAlexSettings(api_key=KEY))
 
-    assert "s3cret" not in made.pace_key
-    assert made.cache_key(call()) == address(OpenAlexSettings()).cache_key(call())
+    assert "s3cret" not in source_address.pace_key
+    assert source_address.cache_key(call()) == make_address(OpenAlexSettings()).cache_key(call())
 
 
 def test_pace_key_differs_by_key_and_by_host() -> None:
     names = {
-        address(SemanticScholarSettings(api_key=key), base).pace_key
+        make_address(SemanticScholarSettings(api_key=key), base).pace_key
         for key in (KEY, SecretStr(""))
         for base in ("https://a.example.org", "https://b.example.org")
     }
@@ -56,38 +56,43 @@ def test_pace_key_differs_by_key_and_by_host() -> None:
 
 
 def test_cache_key_is_identical_only_for_equivalent_requests() -> None:
-    made = address(OpenAlexSettings())
-    asked = call(params=(("a", "1"), ("b", "2")))
+    source_address = make_address(OpenAlexSettings())
+    request = call(params=(("a", "1"), ("b", "2")))
 
-    assert made.cache_key(asked) == made.cache_key(call(params=(("b", "2"), ("a", "1"))))
-    others = [call(params=(("a", "1"),)), call("other"), call(body="{}"), call(params=(("a", "1"), ("b", "3")))]
-    assert len({made.cache_key(item) for item in (asked, *others)}) == 5
-    assert made.cache_key(asked) != address(OpenAlexSettings(), "https://elsewhere.example.org").cache_key(asked)
+    assert source_address.cache_key(request) == source_address.cache_key(call(params=(("b", "2"), ("a", "1"))))
+    other_requests = [call(params=(("a", "1"),)), call("other"), call(body="{}"), call(params=(("a", "1"), ("b", "3")))]
+    assert len({source_address.cache_key(item) for item in (request, *other_requests)}) == 5
+    assert source_address.cache_key(request) != make_address(
+        OpenAlexSettings(), "https://elsewhere.example.org"
+    ).cache_key(request)
 
 
 @pytest.mark.parametrize("path", ["../admin", "works/../../admin", "%2e%2e/admin", "./../x"])
 def test_url_path_leaving_the_base_path_is_rejected(path: str) -> None:
     with pytest.raises(SourceRefused):
-        address(OpenAlexSettings(api_key=KEY)).url(call(path))
+        make_address(OpenAlexSettings(api_key=KEY)).url(call(path))
 
 
 def test_url_preserves_percent_encoding() -> None:
-    url = address(SourceSettings()).url(call("works/10.1%2Fa%20b%3F", params=(("q", "a&b c"),)))
+    url = make_address(SourceSettings()).url(call("works/10.1%2Fa%20b%3F", params=(("q", "a&b c"),)))
 
     assert url.raw_path == "/v1/works/10.1%2Fa%20b%3F"
     assert url.query == {"q": "a&b c"}
 
 
 def test_redirect_to_https_on_same_host_is_followed() -> None:
-    made = address(ArxivSettings(), "http://api.example.org")
+    source_address = make_address(ArxivSettings(), "http://api.example.org")
 
-    assert str(made.resolve_redirect(made.url(call("q")), "https://api.example.org/q")) == "https://api.example.org/q"
+    assert (
+        str(source_address.resolve_redirect(source_address.url(call("q")), "https://api.example.org/q"))
+        == "https://api.example.org/q"
+    )
 
 
 def test_redirect_on_the_same_host_keeps_the_key() -> None:
-    made = address(OpenAlexSettings(api_key=KEY))
+    source_address = make_address(OpenAlexSettings(api_key=KEY))
 
-    target = made.resolve_redirect(made.url(call("W1")), "/v1/W2")
+    target = source_address.resolve_redirect(source_address.url(call("W1")), "/v1/W2")
 
     assert target.path == "/v1/W2"
     assert target.query == {"api_key": KEY.get_secret_value()}
@@ -107,4 +112,4 @@ def test_redirect_on_the_same_host_keeps_the_key() -> None:
 )
 def test_redirect_elsewhere_is_refused(location: str) -> None:
     with pytest.raises(SourceRefused):
-        address(OpenAlexSettings(api_key=KEY)).resolve_redirect(URL("https://api.example.org/v1/works"), location)
+        make_address(OpenAlexSettings(api_key=KEY)).resolve_redirect(URL("https://api.example.org/v1/works"), location)

@@ -43,8 +43,8 @@ _PORTS = (
 )
 
 
-def _table() -> dict[tuple[str, str], str]:
-    """Cells by row and column."""
+def read_table() -> dict[tuple[str, str], str]:
+    """Return the cells of the table by row and column."""
     lines = [line for line in (workers.literature_apis.__doc__ or "").splitlines() if line.startswith("|")]
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
     return {(row[0], column): cell for row in rows[2:] for column, cell in zip(rows[0], row, strict=True)}
@@ -52,9 +52,9 @@ def _table() -> dict[tuple[str, str], str]:
 
 @pytest.mark.parametrize("make", _SOURCES)
 def test_source_capabilities_match_documented_table(make: Callable[[SourceFetcher], LiteratureSource]) -> None:
-    source, table = make(CannedRemote()), _table()
-    said = {port.__name__ for port in _PORTS if table[port.__name__, type(source).__name__] == "×"}
-    assert said == {port.__name__ for port in _PORTS if isinstance(source, port)}
+    source, table = make(CannedRemote()), read_table()
+    documented_ports = {port.__name__ for port in _PORTS if table[port.__name__, type(source).__name__] == "×"}
+    assert documented_ports == {port.__name__ for port in _PORTS if isinstance(source, port)}
 
 
 def test_every_source_has_its_own_name() -> None:

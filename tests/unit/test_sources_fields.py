@@ -33,8 +33,8 @@ def test_a_partial_date_is_the_last_day_of_its_period(text: str, day: dt.date | 
 
 @given(st.integers(), st.none() | st.integers(), st.none() | st.integers())
 def test_invalid_date_numbers_yield_no_date(year: int, month: int | None, day: int | None) -> None:
-    found = compute_last_day(year, month, day)
-    assert found is None or found.year == year
+    last_day = compute_last_day(year, month, day)
+    assert last_day is None or last_day.year == year
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_plain_query_fits_url_length_limit(query: str, longest: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "plain"),
+    ("text", "visible_text"),
     [
         (
             "<jats:title>Abstract</jats:title><jats:p>We  study\n <jats:italic>E. coli</jats:italic>.</jats:p>",
@@ -114,8 +114,8 @@ def test_plain_query_fits_url_length_limit(query: str, longest: int) -> None:
         ("", ""),
     ],
 )
-def test_markup_is_stripped_to_visible_text(text: str, plain: str) -> None:
-    assert strip_markup(text) == plain
+def test_markup_is_stripped_to_visible_text(text: str, visible_text: str) -> None:
+    assert strip_markup(text) == visible_text
 
 
 @pytest.mark.parametrize("piece", ["<", " ", "\n", "<tex-math>", "<!--", "<jats:title> ", "&amp;", "</p "])
@@ -145,8 +145,8 @@ def test_only_dois_without_separators_are_allowed_in_filters(doi: str, may: bool
 
 
 @given(st.lists(st.text(min_size=1, max_size=30)), st.integers(1, 9), st.integers(1, 100))
-def test_url_batches_keep_all_values_within_limits(values: list[str], most: int, longest: int) -> None:
-    parts = [list(batch) for batch in url_batches(values, most, longest)]
+def test_url_batches_keep_all_values_within_limits(values: list[str], max_values: int, max_length: int) -> None:
+    parts = [list(batch) for batch in url_batches(values, max_values, max_length)]
     assert [value for part in parts for value in part] == values
-    assert all(len(part) <= most for part in parts)
-    assert all(len(part) == 1 or sum(len(quote(value, safe="")) + 3 for value in part) <= longest for part in parts)
+    assert all(len(part) <= max_values for part in parts)
+    assert all(len(part) == 1 or sum(len(quote(value, safe="")) + 3 for value in part) <= max_length for part in parts)

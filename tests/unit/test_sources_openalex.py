@@ -7,20 +7,20 @@ from hypothesis import strategies as st
 
 from assayer.literature.openalex_fields import parse_work_id, rebuild_abstract
 from assayer.models import Identifiers, Retraction, Window
-from tests.unit.canned_remote import ASK, CannedRemote, said
+from tests.unit.canned_remote import ASK, CannedRemote, make_response
 from workers.literature_apis.openalex import OpenAlex, OpenAlexWork, paper_of
 
 
-def work(number: int = 1, **fields: Any) -> dict[str, Any]:
-    """A record as short as it may be."""
+def make_work(number: int = 1, **fields: Any) -> dict[str, Any]:
+    """Return a record with as few fields as allowed."""
     return {"id": f"https://openalex.org/W{number}", "display_name": f"Paper {number}"} | fields
 
 
-def works(*records: dict[str, Any], count: int | None = None) -> dict[str, Any]:
+def make_work_list(*records: dict[str, Any], count: int | None = None) -> dict[str, Any]:
     return {"meta": {"count": len(records) if count is None else count}, "results": list(records)}
 
 
-def _inverted(words: list[str]) -> dict[str, list[int]]:
+def make_inverted_index(words: list[str]) -> dict[str, list[int]]:
     index: dict[str, list[int]] = {}
     for place, word in enumerate(words):
         index.setdefault(word, []).append(place)
@@ -29,7 +29,7 @@ def _inverted(words: list[str]) -> dict[str, list[int]]:
 
 @given(st.lists(st.text(min_size=1, max_size=8)))
 def test_inverted_abstract_is_restored_in_order(words: list[str]) -> None:
-    assert rebuild_abstract(_inverted(words)) == " ".join(words)
+    assert rebuild_abstract(make_inverted_index(words)) == " ".join(words)
 
 
 def test_inverted_abstract_tolerates_gaps_and_huge_positions() -> None:
@@ -37,7 +37,7 @@ def test_inverted_abstract_tolerates_gaps_and_huge_positions() -> None:
 
 
 def test_openalex_record_is_converted_with_all_identifiers() -> None:
-    record = work(
+    record = make_work(
         2741809807,
         doi="https://doi.org/10.7717/PeerJ.4375",
         ids={
@@ -106,7 +106,7 @@ def test_openalex_record_is_converted_with_all_identifiers() -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "meant"),
+    ("date_text", "expected_day"),
     [
         ("2019-03-02", dt.date(2019, 3, 2)),
         ("2019-03-01", dt.date(2019, 3, 31)),
@@ -115,10 +115,10 @@ def test_openalex_record_is_converted_with_all_identifiers() -> None:
         ("", None),
     ],
 )
-def test_first_day_of_period_is_read_as_whole_period(written: str, meant: dt.date | None) -> None:
-    paper = paper_of(OpenAlexWork.model_validate(work(publication_date=written)))
+def test_first_day_of_period_is_read_as_whole_period(date_text: str, expected_day: dt.date | None) -> None:
+    paper = paper_of(OpenAlexWork.model_validate(make_work(publication_date=date_text)))
     assert paper is not None
-    assert paper.publication_date == meant
+    assert paper.publication_date == expected_day
 
 
 @pytest.mark.parametrize("text", ["W1/../authors", "A123", "https://evil.org/W1", "w1 or 1=1", ""])
@@ -129,9 +129,11 @@ def test_invalid_work_id_is_rejected(text: str) -> None:
 async def test_single_paper_is_fetched_directly_and_several_use_list_filter() -> None:
     remote = CannedRemote(
         {
-            "works/W1": said(work(1)),
-            "works": said(
-                works(work(2, doi="https://doi.org/10.1000/two"), work(3, doi="https://doi.org/10.1000/three"))
+            "works/W1": make_response(make_work(1)),
+            "works": make_response(
+                make_work_list(
+                    make_work(2, doi="https://doi.org/10.1000/two"), make_work(3, doi="https://doi.org/10.1000/three")
+                )
             ),
         }
     )
@@ -142,47 +144,62 @@ async def test_single_paper_is_fetched_directly_and_several_use_list_filter() ->
         Identifiers(doi="10.1000/three"),
         Identifiers(doi="10.1000/unknown"),
     ]
-    found = await OpenAlex(remote).resolve(papers, ASK)
-    assert [paper.title if paper else None for paper in found] == ["Paper 2", "Paper 1", None, "Paper 3", None]
+    resolved_papers = await OpenAlex(remote).resolve(papers, ASK)
+    assert [paper.title if paper else None for paper in resolved_papers] == [
+        "Paper 2",
+        "Paper 1",
+        None,
+        "Paper 3",
+        None,
+    ]
     assert len(remote.calls) == 2
 
 
 async def test_doi_with_separators_is_fetched_separately() -> None:
-    remote = CannedRemote({"works/doi:10.1002%2F%28a%2Cb%7Cc%29": said(work(7))})
-    found = await OpenAlex(remote).resolve([Identifiers(doi="10.1002/(a,b|c)"), Identifiers(doi="10.1000/x")], ASK)
-    assert [paper.title if paper else None for paper in found] == ["Paper 7", None]
+    remote = CannedRemote({"works/doi:10.1002%2F%28a%2Cb%7Cc%29": make_response(make_work(7))})
+    resolved_papers = await OpenAlex(remote).resolve(
+        [Identifiers(doi="10.1002/(a,b|c)"), Identifiers(doi="10.1000/x")], ASK
+    )
+    assert [paper.title if paper else None for paper in resolved_papers] == ["Paper 7", None]
     assert not any("|" in value for call in remote.calls for _, value in call.params)
 
 
 async def test_ids_exceeding_filter_limit_are_split_into_several_requests() -> None:
-    records = {number: work(number) for number in range(1, 251)}
-    remote = CannedRemote({"works": said(works(*records.values()))})
-    found = await OpenAlex(remote).resolve([Identifiers(openalex=f"W{number}") for number in records], ASK)
-    assert all(found)
+    records = {number: make_work(number) for number in range(1, 251)}
+    remote = CannedRemote({"works": make_response(make_work_list(*records.values()))})
+    resolved_papers = await OpenAlex(remote).resolve([Identifiers(openalex=f"W{number}") for number in records], ASK)
+    assert all(resolved_papers)
     filters = [dict(call.params)["filter"] for call in remote.calls]
     assert [len(item.split("|")) for item in filters] == [100, 100, 50]
 
 
 async def test_references_keep_record_order_and_skip_unknown_works() -> None:
     cited = [f"https://openalex.org/W{number}" for number in (9, 4, 6)]
-    remote = CannedRemote({"works/W1": said(work(1, referenced_works=cited)), "works": said(works(work(4), work(9)))})
+    remote = CannedRemote(
+        {
+            "works/W1": make_response(make_work(1, referenced_works=cited)),
+            "works": make_response(make_work_list(make_work(4), make_work(9))),
+        }
+    )
     papers = await OpenAlex(remote).references(Identifiers(openalex="W1"), 10, ASK)
     assert [paper.id for paper in papers] == ["openalex:W9", "openalex:W4"]
 
 
 async def test_citing_papers_are_requested_newest_first_within_date_window() -> None:
-    listed = works(work(8, publication_date="2020-05-05"), work(9, publication_date="2021-05-05"))
-    remote = CannedRemote({"works/doi:10.1000%2Fone": said(work(1)), "works": said(listed)})
+    record_list = make_work_list(
+        make_work(8, publication_date="2020-05-05"), make_work(9, publication_date="2021-05-05")
+    )
+    remote = CannedRemote({"works/doi:10.1000%2Fone": make_response(make_work(1)), "works": make_response(record_list)})
     papers = await OpenAlex(remote).citing(Identifiers(doi="10.1000/one"), 5, Window(before=dt.date(2020, 6, 30)), ASK)
     assert [paper.id for paper in papers] == ["openalex:W8"]
-    asked = dict(remote.calls[-1].params)
-    assert asked["filter"] == "cites:W1,to_publication_date:2020-06-30"
-    assert asked["sort"] == "publication_date:desc"
+    parameters = dict(remote.calls[-1].params)
+    assert parameters["filter"] == "cites:W1,to_publication_date:2020-06-30"
+    assert parameters["sort"] == "publication_date:desc"
 
 
 async def test_a_search_pages_until_the_list_ends_and_skips_unreadable_records() -> None:
-    page = works(*(work(number) for number in range(1, 100)), {"id": 5}, count=130)
-    remote = CannedRemote({"works": said(page)})
+    page = make_work_list(*(make_work(number) for number in range(1, 100)), {"id": 5}, count=130)
+    remote = CannedRemote({"works": make_response(page)})
     papers = await OpenAlex(remote).search("graphs", 1000, Window(), ASK)
     assert len(papers) == 99
     assert [dict(call.params)["page"] for call in remote.calls] == ["1", "2"]
@@ -195,7 +212,9 @@ async def test_query_without_words_sends_no_request() -> None:
 
 
 async def test_only_retracted_papers_are_returned_as_retractions() -> None:
-    sent = works(work(1, is_retracted=True), work(2, is_retracted=False), work(3, is_retracted="yes"))
+    openalex_records = make_work_list(
+        make_work(1, is_retracted=True), make_work(2, is_retracted=False), make_work(3, is_retracted="yes")
+    )
     papers = [Identifiers(openalex=f"W{number}") for number in (1, 2, 3)]
-    found = await OpenAlex(CannedRemote({"works": said(sent)})).retractions(papers, ASK)
-    assert found == {papers[0]: Retraction(kind="retracted", source="openalex")}
+    retractions = await OpenAlex(CannedRemote({"works": make_response(openalex_records)})).retractions(papers, ASK)
+    assert retractions == {papers[0]: Retraction(kind="retracted", source="openalex")}

@@ -67,17 +67,17 @@ SIGN_IN = frozenset({"authlib", "joserfc"})
 )
 def test_command_startup_imports_no_unneeded_libraries(modules: str, unneeded: frozenset[str]) -> None:
     program = f"import sys, {modules}; print(*set({sorted(unneeded)}) & sys.modules.keys())"
-    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=120)
-    assert ended.stdout.split() == []
+    process = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=120)
+    assert process.stdout.split() == []
 
 
 def test_command_list_help_matches_each_command() -> None:
-    assert [(listed.name, listed.help) for listed in COMMANDS if listed.command().help != listed.help] == []
+    assert [(command.name, command.help) for command in COMMANDS if command.command().help != command.help] == []
 
 
 def test_help_of_the_installed_program_names_every_command() -> None:
-    ended = subprocess.run([PROGRAM, "--help"], capture_output=True, text=True, check=True, timeout=120)
-    assert [listed.name for listed in COMMANDS if f" {listed.name} " not in ended.stdout] == []
+    process = subprocess.run([PROGRAM, "--help"], capture_output=True, text=True, check=True, timeout=120)
+    assert [command.name for command in COMMANDS if f" {command.name} " not in process.stdout] == []
 
 
 def test_command_with_missing_dependency_names_required_extra() -> None:
@@ -89,16 +89,16 @@ sys.argv = ["assayer", "serve", "--port", "0"]
 from cluster.cli.main import main
 main()
 """
-    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=120)
-    assert (ended.returncode, ended.stdout) == (2, "")
-    assert ended.stderr == (
+    process = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=120)
+    assert (process.returncode, process.stdout) == (2, "")
+    assert process.stderr == (
         "Error: This command needs fastapi, which is not installed. "
         "Install it with: pip install 'assayer-research[api]'.\n"
     )
 
 
 @pytest.mark.parametrize("command", [["serve"], ["serve", "--ray"], ["mcp", "--http"]], ids=" ".join)
-def test_taken_port_is_refused_before_anything_is_loaded(command: list[str], tmp_path: Path) -> None:
+def test_occupied_port_is_rejected_before_loading(command: list[str], tmp_path: Path) -> None:
     program = """
 import socket, sys
 taken = socket.create_server(("127.0.0.1", 0))
@@ -110,7 +110,7 @@ try:
 finally:
     print(*{"fastapi", "mcp", "ray", "torch", "uvicorn"} & sys.modules.keys())
 """
-    ended = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", program, *command],
         env=os.environ | {"ASSAYER_HOME": str(tmp_path)},
         capture_output=True,
@@ -118,5 +118,5 @@ finally:
         check=False,
         timeout=120,
     )
-    assert (ended.returncode, ended.stdout.strip()) == (2, "")
-    assert "Address already in use" in ended.stderr
+    assert (process.returncode, process.stdout.strip()) == (2, "")
+    assert "Address already in use" in process.stderr

@@ -13,13 +13,13 @@ from cluster.cli.batch.timeline import draw_chart, peak_concurrency
 from cluster.cli.output import write_files
 
 
-def _written(folder: Path, **sizes: int) -> None:
+def write_sized_files(folder: Path, **sizes: int) -> None:
     for name, size in sizes.items():
         (folder / name.replace("__", ".")).write_bytes(b"x" * size)
 
 
 def test_folder_upload_includes_only_readable_files_sorted_by_name(tmp_path: Path) -> None:
-    _written(tmp_path, b__pdf=1, a__txt=1, c__csv=1, cutoff__txt=1, notes__xyz=1, __hidden__md=1)
+    write_sized_files(tmp_path, b__pdf=1, a__txt=1, c__csv=1, cutoff__txt=1, notes__xyz=1, __hidden__md=1)
     (tmp_path / "deeper").mkdir()
     assert [file.name for file in files_to_upload([tmp_path])] == ["a.txt", "b.pdf", "c.csv"]
 
@@ -27,8 +27,8 @@ def test_folder_upload_includes_only_readable_files_sorted_by_name(tmp_path: Pat
 def test_symlink_leaving_folder_is_skipped_with_warning(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "ideas"
     folder.mkdir()
-    _written(tmp_path, secret__txt=1)
-    _written(folder, a__txt=1)
+    write_sized_files(tmp_path, secret__txt=1)
+    write_sized_files(folder, a__txt=1)
     (folder / "b.txt").symlink_to("../secret.txt")
     (folder / "c.txt").symlink_to(folder / "a.txt")
     assert [file.name for file in files_to_upload([folder])] == ["a.txt", "c.txt"]
@@ -37,7 +37,7 @@ def test_symlink_leaving_folder_is_skipped_with_warning(tmp_path: Path, capsys: 
 
 
 def test_report_replaces_symlink_without_writing_through_it(tmp_path: Path) -> None:
-    _written(tmp_path, target__txt=3, there__md=3)
+    write_sized_files(tmp_path, target__txt=3, there__md=3)
     link = tmp_path / "idea.md"
     link.symlink_to(tmp_path / "target.txt")
     assert write_files({link: "a report", tmp_path / "there.md": "another"}) == [link, tmp_path / "there.md"]
@@ -47,7 +47,7 @@ def test_report_replaces_symlink_without_writing_through_it(tmp_path: Path) -> N
 
 
 def test_explicitly_named_file_is_uploaded_regardless_of_type(tmp_path: Path) -> None:
-    _written(tmp_path, notes__xyz=1)
+    write_sized_files(tmp_path, notes__xyz=1)
     assert files_to_upload([tmp_path / "notes.xyz"]) == [tmp_path / "notes.xyz"]
 
 
@@ -59,27 +59,27 @@ def test_missing_or_empty_path_is_rejected(tmp_path: Path, name: str) -> None:
 
 
 def test_files_are_batched_in_order_and_oversized_file_sent_alone(tmp_path: Path) -> None:
-    _written(tmp_path, a__txt=40, b__txt=50, c__txt=30, d__txt=500, e__txt=10)
-    sent = [[file.name[0] for file in bundle] for bundle in upload_batches(files_to_upload([tmp_path]), 100)]
-    assert sent == [["a", "b"], ["c"], ["d"], ["e"]]
+    write_sized_files(tmp_path, a__txt=40, b__txt=50, c__txt=30, d__txt=500, e__txt=10)
+    batches = [[file.name[0] for file in bundle] for bundle in upload_batches(files_to_upload([tmp_path]), 100)]
+    assert batches == [["a", "b"], ["c"], ["d"], ["e"]]
 
 
-def _timeline() -> Timeline:
+def make_timeline() -> Timeline:
     start = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC)
 
-    def at(seconds: float) -> dt.datetime:
+    def compute_time(seconds: float) -> dt.datetime:
         return start + dt.timedelta(seconds=seconds)
 
     spans = (
-        Span(name="in the queue", kind="wait", start=at(0), end=at(5)),
-        Span(name="judge", kind="call", start=at(5), end=at(10)),
-        Span(name="judge", kind="call", start=at(7.5), end=at(10)),
+        Span(name="in the queue", kind="wait", start=compute_time(0), end=compute_time(5)),
+        Span(name="judge", kind="call", start=compute_time(5), end=compute_time(10)),
+        Span(name="judge", kind="call", start=compute_time(7.5), end=compute_time(10)),
     )
-    return Timeline(id="ev_1", title="[bold]An idea", state="succeeded", start=start, end=at(10), spans=spans)
+    return Timeline(id="ev_1", title="[bold]An idea", state="succeeded", start=start, end=compute_time(10), spans=spans)
 
 
 def test_timeline_chart_shows_waiting_and_concurrent_requests() -> None:
-    lines = [line.plain for line in draw_chart(build_timeline_chart(_timeline()), 72)]
+    lines = [line.plain for line in draw_chart(build_timeline_chart(make_timeline()), 72)]
     assert lines[0] == "[bold]An idea"
     assert "at most 2 at once" in lines[1]
     assert lines[2][30:50] == "━" * 11 + " " * 9
@@ -88,7 +88,7 @@ def test_timeline_chart_shows_waiting_and_concurrent_requests() -> None:
 
 
 def test_chart_column_shows_peak_concurrency_of_its_interval() -> None:
-    chart = build_timeline_chart(_timeline())
+    chart = build_timeline_chart(make_timeline())
     assert peak_concurrency(count_running(chart.asked), 10, 4) == [0, 0, 1, 2]
     assert peak_concurrency((), 10, 3) == [0, 0, 0]
 

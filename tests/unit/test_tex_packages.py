@@ -5,15 +5,15 @@ import pytest
 from assayer.models import CitedWork
 from assayer.reference_lists.bibtex import amsrefs_as_bibtex, read_bibtex
 from assayer.reference_lists.entry_parser import parse_references
-from tests.unit.tex_files import lines, read
+from tests.unit.tex_files import read, read_paragraphs
 
 BIB = r"""@article{lee19, author={Lee, Ann and Chen, Bo}, title={Sorting mail}, journal={Letters}, year={2019}}
 @book{fox20, author={Fox, Eva}, title={Lamps}, publisher={Post}, year={2020}}"""
 
 
-def shown(body: str, preamble: str = "", files: dict[str, str] | None = None) -> str:
+def render_document(body: str, preamble: str = "", files: dict[str, str] | None = None) -> str:
     source = rf"\documentclass{{article}}{preamble}\begin{{document}}{body}\bibliography{{refs}}\end{{document}}"
-    return " / ".join(lines({"m.tex": source, "refs.bib": BIB, **(files or {})}, "m.tex"))
+    return " / ".join(read_paragraphs({"m.tex": source, "refs.bib": BIB, **(files or {})}, "m.tex"))
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def shown(body: str, preamble: str = "", files: dict[str, str] | None = None) ->
     ],
 )
 def test_macro_of_a_package_is_read_as_printed(body: str, text: str) -> None:
-    assert shown(body, r"\DeclareSIUnit{\px}{px}") == text
+    assert render_document(body, r"\DeclareSIUnit{\px}{px}") == text
 
 
 ACRONYMS = {
@@ -74,17 +74,17 @@ ACRONYMS = {
     ],
 )
 def test_abbreviation_is_written_out_at_its_first_use(package: str, body: str, text: str) -> None:
-    assert shown(f"We use {body}.", ACRONYMS[package]) == f"We use {text}."
+    assert render_document(f"We use {body}.", ACRONYMS[package]) == f"We use {text}."
 
 
 def test_printed_list_of_abbreviations_is_a_list() -> None:
     body = r"\begin{acronym}[XX]\acro{CNN}{convolutional network}\acro{G}[GPU]{unit}\end{acronym} We use \ac{G}."
-    assert shown(body) == "- CNN convolutional network / - GPU unit / We use unit (GPU)."
+    assert render_document(body) == "- CNN convolutional network / - GPU unit / We use unit (GPU)."
 
 
 def test_term_of_a_glossary_is_its_name() -> None:
     defined = r"\newglossaryentry{lamp}{name=lamp, description={a light, above a table}}"
-    assert shown(r"\Gls{lamp} and \glspl{lamp}.", defined) == "Lamp and lamps."
+    assert render_document(r"\Gls{lamp} and \glspl{lamp}.", defined) == "Lamp and lamps."
 
 
 @pytest.mark.parametrize(
@@ -98,14 +98,15 @@ def test_term_of_a_glossary_is_its_name() -> None:
     ],
 )
 def test_own_macro_is_expanded(preamble: str, body: str, text: str) -> None:
-    assert shown(body, preamble) == text
+    assert render_document(body, preamble) == text
 
 
 def test_abbreviations_in_a_package_of_the_document_are_expanded() -> None:
     package = r"\newcommand{\lamp}{the lamp}\newcommand{\section}[1]{no}\def\x@y{z}"
     body = r"\InputIfFileExists{more}{}{}\section{Use} Use \lamp."
     assert (
-        shown(body, r"\usepackage{mine}", {"mine.sty": package, "more.tex": "More."}) == "More. / Use / Use the lamp."
+        render_document(body, r"\usepackage{mine}", {"mine.sty": package, "more.tex": "More."})
+        == "More. / Use / Use the lamp."
     )
 
 
@@ -131,7 +132,7 @@ def test_field_of_biblatex_is_read(entry: str, title: str, authors: tuple[str, .
     assert raw in work.raw
 
 
-def test_doi_with_angles_in_tex_is_read_whole() -> None:
+def test_doi_with_angle_brackets_in_tex_is_read_completely() -> None:
     entry = r"@article{a, title={Lamps}, doi={10.5555/(SICI)1(1996)365:1{\textless}113::AID-X{\textgreater}3.0.CO;2-6}}"
     assert [work.doi for work in read_bibtex(entry).works.values()] == [
         "10.5555/(sici)1(1996)365:1<113::aid-x>3.0.co;2-6"
@@ -146,18 +147,18 @@ def test_entries_of_amsrefs_take_fields_of_their_book() -> None:
         "\n"
         r"\bib{b}{incollection}{author={Fox, Eva}, title={Tables}, book={title={Rooms}, date={2018}}, pages={1--9}}"
     )
-    works = list(read_bibtex(amsrefs_as_bibtex(source)).works.values())
-    assert [(work.title, work.authors, work.year) for work in works] == [
+    entries = list(read_bibtex(amsrefs_as_bibtex(source)).works.values())
+    assert [(work.title, work.authors, work.year) for work in entries] == [
         ("Proc. Mail", (), 2017), ("Lamps: A tale", ("Ann Lee", "Mail Office"), 2017), ("Tables", ("Eva Fox",), 2018),
     ]  # fmt: skip
-    assert "Rooms" in works[2].raw
+    assert "Rooms" in entries[2].raw
     assert len(parse_references(rf"\begin{{biblist}}{source}\end{{biblist}}")) == 3
 
 
-def entry_works(item: str) -> list[CitedWork]:
+def read_entry_works(item: str) -> list[CitedWork]:
     item = rf"{item} \bibitem{{b}} E. Fox, \emph{{Lamps}}, Post, 2020."
-    listed = rf"\begin{{thebibliography}}{{9}}{item}\end{{thebibliography}}"
-    return read({"m.tex": rf"\begin{{document}}See \cite{{b}}. {listed}\end{{document}}"}, "m.tex")[1]
+    bibliography = rf"\begin{{thebibliography}}{{9}}{item}\end{{thebibliography}}"
+    return read({"m.tex": rf"\begin{{document}}See \cite{{b}}. {bibliography}\end{{document}}"}, "m.tex")[1]
 
 
 @pytest.mark.parametrize(
@@ -191,28 +192,30 @@ Lee, A.%
     ],
 )
 def test_entry_with_a_nested_label_or_in_apacite_is_read(item: str) -> None:
-    first, _ = entry_works(item)
+    first, _ = read_entry_works(item)
     assert (first.number, first.title, first.year) == (1, "Sorting mail at night", 2019)
     assert [name[:3] for name in first.authors] == ["Lee", "Che"]
 
 
 def test_macros_that_a_list_defines_are_expanded() -> None:
-    listed = (
+    bibliography = (
         r"\providecommand{\href}[2]{#2}\providecommand{\abntrefinfo}[3]{}\def\doi@#1{\href{}}"
         r"\begin{thebibliography}{9}\bibitem[Lee 2018]{lee}\abntrefinfo{Lee}{LEE}{2018}"
         r"{LEE, A. \emph{Sorting mail at night}. 2018. \href{https://doi.org/10.5555/a.1}{page}.}\end{thebibliography}"
     )
     source = r"\begin{document}See \cite{lee}.\bibliography{gone}\end{document}"
-    (work,) = read({"p.tex": source, "p.bbl": listed}, "p.tex")[1]
+    (work,) = read({"p.tex": source, "p.bbl": bibliography}, "p.tex")[1]
     assert work.raw.startswith("[1] LEE, A. Sorting mail at night")
     assert work.doi == "10.5555/a.1"
 
 
 def test_link_without_arguments_is_read() -> None:
-    assert shown(r"Words \href").startswith("Words")
+    assert render_document(r"Words \href").startswith("Words")
 
 
-LISTED = r"\begin{thebibliography}{9}\bibitem{a} A. Lee. Sorting of late mail. Rail Letters, 2019.\end{thebibliography}"
+BIBLIOGRAPHY = (
+    r"\begin{thebibliography}{9}\bibitem{a} A. Lee. Sorting of late mail. Rail Letters, 2019.\end{thebibliography}"
+)
 
 
 @pytest.mark.parametrize(
@@ -227,26 +230,26 @@ LISTED = r"\begin{thebibliography}{9}\bibitem{a} A. Lee. Sorting of late mail. R
 )
 def test_included_generated_list_is_read_and_not_reported_as_missing(command: str, name: str) -> None:
     source = rf"\documentclass{{article}}\begin{{document}}We sort \cite{{a}}. {command} End.\end{{document}}"
-    text, works = read({"p.tex": source, name: LISTED, "old.bbl": ""}, "p.tex")
-    assert [work.title for work in works] == ["Sorting of late mail"]
+    text, cited_works = read({"p.tex": source, name: BIBLIOGRAPHY, "old.bbl": ""}, "p.tex")
+    assert [work.title for work in cited_works] == ["Sorting of late mail"]
     assert not text.left_out
 
 
 def test_file_included_by_internal_input_command_is_read() -> None:
     source = r"\documentclass{article}\begin{document}First. \makeatletter\@input{part}\makeatother Last.\end{document}"
-    assert lines({"p.tex": source, "part.tex": "Second."}, "p.tex") == ["First. Second. Last."]
+    assert read_paragraphs({"p.tex": source, "part.tex": "Second."}, "p.tex") == ["First. Second. Last."]
 
 
 def test_bibliography_that_only_a_package_names_is_read() -> None:
     preamble = r"\usepackage[bibfile=refs]{thesis}"
     source = rf"\documentclass{{book}}{preamble}\begin{{document}}On lamps \cite{{fox20}}.\end{{document}}"
-    text, works = read({"m.tex": source, "thesis.sty": r"\bibliography{\t@file}", "refs.bib": BIB}, "m.tex")
-    assert [work.title for work in works] == ["Lamps"]
+    text, cited_works = read({"m.tex": source, "thesis.sty": r"\bibliography{\t@file}", "refs.bib": BIB}, "m.tex")
+    assert [work.title for work in cited_works] == ["Lamps"]
     assert text.paragraphs == [(0, "On lamps [1].")]
 
 
-def test_bibliography_beside_a_document_with_its_own_list_is_not_read() -> None:
-    source = rf"\documentclass{{book}}\begin{{document}}On mail \cite{{a,fox20}}. {LISTED}\end{{document}}"
+def test_bibliography_next_to_a_document_with_its_own_list_is_not_read() -> None:
+    source = rf"\documentclass{{book}}\begin{{document}}On mail \cite{{a,fox20}}. {BIBLIOGRAPHY}\end{{document}}"
     assert [work.title for work in read({"m.tex": source, "refs.bib": BIB}, "m.tex")[1]] == ["Sorting of late mail"]
 
 
@@ -255,4 +258,4 @@ def test_text_after_a_listing_with_unbalanced_braces_is_read(name: str) -> None:
     body = (
         rf"Sort. \begin{{{name}}}[language=mail]" + "\nsort({ lamp: {\n" + rf"\end{{{name}}} Then \cite{{fox20}} ends."
     )
-    assert shown(body) == "Sort. / sort({ lamp: { / Then [1] ends."
+    assert render_document(body) == "Sort. / sort({ lamp: { / Then [1] ends."

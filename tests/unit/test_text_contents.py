@@ -15,13 +15,13 @@ ABSTRACT = (
 )
 
 
-def named(title: str, abstract: str) -> dict[str, Mention]:
+def index_mentions(title: str, abstract: str) -> dict[str, Mention]:
     return {mention.normalised: mention for mention in contents_of(title, abstract).mentions}
 
 
 def test_named_techniques_are_methods_and_title_phrases_are_concepts() -> None:
-    found = named(TITLE, ABSTRACT)
-    kinds = {name: item.kind for name, item in found.items()}
+    mentions = index_mentions(TITLE, ABSTRACT)
+    kinds = {name: item.kind for name, item in mentions.items()}
     assert (
         kinds["hedgenet"] == kinds["bert"] == kinds["contrastive learning"] == kinds["graph neural network"] == "method"
     )
@@ -29,21 +29,23 @@ def test_named_techniques_are_methods_and_title_phrases_are_concepts() -> None:
 
 
 def test_introduced_methods_are_distinguished_from_methods_built_on() -> None:
-    found = named(TITLE, ABSTRACT)
-    assert (found["hedgenet"].introduced, found["bert"].introduced) == (True, False)
-    assert (found["bert"].built_on, found["graph neural network"].built_on) == (True, False)
+    mentions = index_mentions(TITLE, ABSTRACT)
+    assert (mentions["hedgenet"].introduced, mentions["bert"].introduced) == (True, False)
+    assert (mentions["bert"].built_on, mentions["graph neural network"].built_on) == (True, False)
 
 
 def test_claims_are_sentences_stating_findings() -> None:
-    found = contents_of(TITLE, ABSTRACT)
+    contents = contents_of(TITLE, ABSTRACT)
     text = text_with_title(TITLE, ABSTRACT)
-    assert [text[claim.start : claim.end].strip() for claim in found.claims] == [ABSTRACT[ABSTRACT.index("Our exp") :]]
+    assert [text[claim.start : claim.end].strip() for claim in contents.claims] == [
+        ABSTRACT[ABSTRACT.index("Our exp") :]
+    ]
 
 
 def test_name_spelling_variants_are_counted_as_same_name() -> None:
-    found = contents_of("Graph Neural Networks", "We study a graph neural network. A Graph neural-network is slow.")
-    assert [mention.normalised for mention in found.mentions].count("graph neural network") == 1
-    assert found.mentions[0].name == "Graph Neural Networks"
+    contents = contents_of("Graph Neural Networks", "We study a graph neural network. A Graph neural-network is slow.")
+    assert [mention.normalised for mention in contents.mentions].count("graph neural network") == 1
+    assert contents.mentions[0].name == "Graph Neural Networks"
 
 
 @pytest.mark.parametrize(("title", "abstract"), [("X", "."), ("a", "我们研究蜜蜂。"), ("?", "\x00 \u202e [[[")])
@@ -52,16 +54,16 @@ def test_text_without_names_yields_no_mentions(title: str, abstract: str) -> Non
 
 
 def test_names_and_claims_of_a_long_text_are_bounded() -> None:
-    found = contents_of("Names", " ".join(f"We show that METHOD{number} finds bees." for number in range(5_000)))
-    assert len(found.mentions) == MAX_NAMES
-    assert len(found.claims) == MAX_CLAIMS
+    contents = contents_of("Names", " ".join(f"We show that METHOD{number} finds bees." for number in range(5_000)))
+    assert len(contents.mentions) == MAX_NAMES
+    assert len(contents.claims) == MAX_CLAIMS
 
 
 @settings(max_examples=60, deadline=None)
 @given(title=st.text(min_size=1, max_size=60), abstract=st.text(max_size=400))
 def test_mentions_and_claims_point_to_positions_in_text(title: str, abstract: str) -> None:
-    found, text = contents_of(title, abstract), text_with_title(title, abstract)
-    for mention in found.mentions:
+    contents, text = contents_of(title, abstract), text_with_title(title, abstract)
+    for mention in contents.mentions:
         assert mention.name in text[mention.sentence.start : mention.sentence.end]
         assert mention.normalised == normalise_name(mention.name)
-    assert all(0 <= claim.start < claim.end <= len(text) for claim in found.claims)
+    assert all(0 <= claim.start < claim.end <= len(text) for claim in contents.claims)

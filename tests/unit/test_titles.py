@@ -112,35 +112,36 @@ STYLES = "".join(
 )
 
 
-def _paragraph(text: str, style: str = "") -> str:
+def render_paragraph(text: str, style: str = "") -> str:
     properties = f'<w:pPr><w:pStyle w:val="{style}"/></w:pPr>' if style else ""
     return f"<w:p>{properties}<w:r><w:t>{text}</w:t></w:r></w:p>"
 
 
-def _table(*rows: tuple[str, ...]) -> str:
-    cells = ("".join(f"<w:tc>{_paragraph(cell)}</w:tc>" for cell in row) for row in rows)
+def render_table(*rows: tuple[str, ...]) -> str:
+    cells = ("".join(f"<w:tc>{render_paragraph(cell)}</w:tc>" for cell in row) for row in rows)
     return f"<w:tbl>{''.join(f'<w:tr>{row}</w:tr>' for row in cells)}</w:tbl>"
 
 
-WORD_SECTIONS = "".join(_paragraph(title, "H1") + _paragraph(BODY) for title in SECTIONS)
+WORD_SECTIONS = "".join(render_paragraph(title, "H1") + render_paragraph(BODY) for title in SECTIONS)
 CORE = (
     '<cp:coreProperties xmlns:cp="http://schemas.openxmlformats.org/package/2006/metadata/core-properties" '
     'xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title>{}</dc:title></cp:coreProperties>'
 )
 WORD = {
-    "title style": _paragraph(TITLE, "T"),
-    "custom title style": _paragraph(TITLE, "PT"),
-    "german title style": _paragraph(TITLE, "DT"),
-    "title in two paragraphs": _paragraph("Rewetting fens", "T") + _paragraph("for rare birds", "T"),
-    "form": _table(("Applicant", "Jane Roe"), ("Project title", TITLE), ("Duration", "36 months")),
-    "form under its name": _paragraph("Application form 2026", "T") + _table(("Title of the proposal:", TITLE)),
-    "form with rows for labels": _table(("Project title",), (TITLE,), ("Duration",), ("36 months",)),
-    "form with numbers": _table(("1.", "Applicant", "Jane Roe"), ("2.", "Title of project", TITLE)),
-    "form with short title": _table(("Short title", "Rebirds"), ("Full title", TITLE)),
-    "form with a person's title": _table(("Title", "Prof."), ("Name", "Jane Roe"), ("Title of project", TITLE)),
+    "title style": render_paragraph(TITLE, "T"),
+    "custom title style": render_paragraph(TITLE, "PT"),
+    "german title style": render_paragraph(TITLE, "DT"),
+    "title in two paragraphs": render_paragraph("Rewetting fens", "T") + render_paragraph("for rare birds", "T"),
+    "form": render_table(("Applicant", "Jane Roe"), ("Project title", TITLE), ("Duration", "36 months")),
+    "form under its name": render_paragraph("Application form 2026", "T")
+    + render_table(("Title of the proposal:", TITLE)),
+    "form with rows for labels": render_table(("Project title",), (TITLE,), ("Duration",), ("36 months",)),
+    "form with numbers": render_table(("1.", "Applicant", "Jane Roe"), ("2.", "Title of project", TITLE)),
+    "form with short title": render_table(("Short title", "Rebirds"), ("Full title", TITLE)),
+    "form with a person's title": render_table(("Title", "Prof."), ("Name", "Jane Roe"), ("Title of project", TITLE)),
     "content control": "<w:sdt><w:sdtPr><w:alias w:val='Title'/><w:dataBinding "
-    f"w:xpath='/ns1:coreProperties[1]/ns0:title[1]'/></w:sdtPr><w:sdtContent>{_paragraph(TITLE)}</w:sdtContent></w:sdt>",
-    "first line": _paragraph(TITLE),
+    f"w:xpath='/ns1:coreProperties[1]/ns0:title[1]'/></w:sdtPr><w:sdtContent>{render_paragraph(TITLE)}</w:sdtContent></w:sdt>",
+    "first line": render_paragraph(TITLE),
 }  # fmt: skip
 
 
@@ -161,11 +162,11 @@ async def test_title_in_the_properties_of_a_file_is_used_if_the_text_has_none() 
     check(await read_document_idea(odt(ODT_SECTIONS, parts={"meta.xml": meta}), "a.odt"))
 
 
-@pytest.mark.parametrize("junk", ["Microsoft Word - form.docx", "Untitled", "Document1", "template.dotx", "Form"])
-async def test_name_of_a_file_in_its_properties_is_no_title(junk: str) -> None:
-    core = {"docProps/core.xml": CORE.format(junk)}
+@pytest.mark.parametrize("file_name", ["Microsoft Word - form.docx", "Untitled", "Document1", "template.dotx", "Form"])
+async def test_file_name_in_document_properties_is_not_a_title(file_name: str) -> None:
+    core = {"docProps/core.xml": CORE.format(file_name)}
     idea = await read_document_idea(word(WORD_SECTIONS, STYLES, core), "a.docx")
-    assert junk not in idea.title
+    assert file_name not in idea.title
 
 
 ODT_SECTIONS = "".join(f'<text:h text:outline-level="1">{title}</text:h><text:p>{BODY}</text:p>' for title in SECTIONS)
@@ -190,7 +191,7 @@ async def test_title_of_an_open_document_is_found(name: str) -> None:
     assert [section.title for section in idea.sections if section.title != "Overview"] == SECTIONS
 
 
-async def test_description_of_a_picture_in_open_document_is_no_text() -> None:
+async def test_picture_description_in_open_document_is_not_text() -> None:
     frame = (
         '<draw:frame><svg:title xmlns:svg="urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0">A picture'
         "</svg:title></draw:frame>"

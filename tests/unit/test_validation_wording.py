@@ -36,6 +36,6 @@ def _refuse(value: str) -> str:
     ],
 )
 def test_fault_is_stated_in_a_sentence(kind: Any, value: object, words: str) -> None:
-    with pytest.raises(ValidationError) as refused:
+    with pytest.raises(ValidationError) as raised:
         TypeAdapter(kind).validate_python(value)
-    assert describe_validation_error(refused.value.errors(include_url=False)[0]) == words
+    assert describe_validation_error(raised.value.errors(include_url=False)[0]) == words

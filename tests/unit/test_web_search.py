@@ -6,7 +6,7 @@ import pytest
 
 from workers.web.search import read_shown_date
 
-SEEN = dt.date(2024, 3, 15)
+FETCHED_ON = dt.date(2024, 3, 15)
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,7 @@ SEEN = dt.date(2024, 3, 15)
         ("Sept. 30, 2021", dt.date(2021, 9, 30)),
         ("3 Mar 2023", dt.date(2023, 3, 3)),
         ("Feb 2024", dt.date(2024, 2, 29)),
-        ("5 hours ago", SEEN),
+        ("5 hours ago", FETCHED_ON),
         ("1 day ago", dt.date(2024, 3, 14)),
         ("2 weeks ago", dt.date(2024, 3, 1)),
         ("1 month ago", dt.date(2024, 2, 16)),
@@ -29,4 +29,4 @@ SEEN = dt.date(2024, 3, 15)
     ],
 )
 def test_shown_date_is_read_or_missing(text: str, day: dt.date | None) -> None:
-    assert read_shown_date(text, SEEN) == day
+    assert read_shown_date(text, FETCHED_ON) == day

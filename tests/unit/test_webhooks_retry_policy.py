@@ -53,12 +53,12 @@ def test_jitter_stays_within_configured_share_of_wait(attempt: int, draw: float)
 
 
 def test_signature_follows_standard_webhooks_and_covers_the_body() -> None:
-    secret, delivery, now = generate_secret(), uuid.uuid4(), dt.datetime.now(dt.UTC)
-    headers = build_signed_headers(secret, delivery, now, '{"type":"batch.finished"}')
+    secret, delivery, sent_at = generate_secret(), uuid.uuid4(), dt.datetime.now(dt.UTC)
+    headers = build_signed_headers(secret, delivery, sent_at, '{"type":"batch.finished"}')
     assert Webhook(secret).verify('{"type":"batch.finished"}', headers) == {"type": "batch.finished"}
     with pytest.raises(WebhookVerificationError):
         Webhook(secret).verify('{"type":"batch.failed"}', headers)
-    assert build_signed_headers(secret, delivery, now, "")["webhook-id"] == headers["webhook-id"]
+    assert build_signed_headers(secret, delivery, sent_at, "")["webhook-id"] == headers["webhook-id"]
 
 
 @pytest.mark.parametrize(

@@ -21,17 +21,17 @@ def test_encrypted_secret_is_decrypted_only_with_its_key() -> None:
     sealed = SecretCipher([OLD]).encrypt(SECRET)
     assert SECRET not in sealed
     assert SecretCipher([NEW, OLD]).decrypt(sealed) == SECRET
-    for others in ([NEW], []):
+    for other_keys in ([NEW], []):
         with pytest.raises(ConfigurationError, match="does not have"):
-            SecretCipher(others).decrypt(sealed)
+            SecretCipher(other_keys).decrypt(sealed)
 
 
 def test_secret_is_re_encrypted_under_first_key_only_once() -> None:
-    both = SecretCipher([NEW, OLD])
-    renewed = both.re_encrypt(SecretCipher([OLD]).encrypt(SECRET))
+    cipher_of_both = SecretCipher([NEW, OLD])
+    renewed = cipher_of_both.re_encrypt(SecretCipher([OLD]).encrypt(SECRET))
     assert renewed is not None
     assert SecretCipher([NEW]).decrypt(renewed) == SECRET
-    assert both.re_encrypt(renewed) is None
+    assert cipher_of_both.re_encrypt(renewed) is None
 
 
 @pytest.mark.parametrize("wrong", ["hunter2", "AAAA", "é" * 44, OLD[:-4]], ids=["words", "short", "not ascii", "cut"])
@@ -70,10 +70,10 @@ def test_external_database_requires_configured_key(tmp_path: Path) -> None:
 
 def test_concurrent_starts_agree_on_a_single_key(tmp_path: Path) -> None:
     with ThreadPoolExecutor(8) as pool:
-        kept = set(
+        stored_keys = set(
             pool.map(lambda number: load_or_create_key(tmp_path / "new" / "key", str(number).encode()), range(32))
         )
-    assert len(kept) == 1
+    assert len(stored_keys) == 1
     assert [file.name for file in (tmp_path / "new").iterdir()] == ["key"]
 
 

@@ -41,10 +41,10 @@ def test_permissions_of_existing_file_are_kept(tmp_path: Path, mode: int) -> Non
 
 
 def test_new_file_gets_default_permissions(tmp_path: Path) -> None:
-    usual = tmp_path / "usual"
-    usual.touch()
+    ordinary_file = tmp_path / "usual"
+    ordinary_file.touch()
     write_whole(tmp_path / "new", "")
-    assert (tmp_path / "new").stat().st_mode == usual.stat().st_mode
+    assert (tmp_path / "new").stat().st_mode == ordinary_file.stat().st_mode
 
 
 def test_writing_to_pipe_through_symlink_keeps_the_pipe(tmp_path: Path) -> None:

@@ -38,8 +38,8 @@ def test_tenant_error_hides_address_and_operator_log_keeps_it(
     error = kind("The LLM endpoint http://10.0.0.5:8000/v1 is down.", "Check that it runs.")
     with caplog.at_level(logging.WARNING):
         outcome = decide_after_error(error, 1)
-    told = outcome.reason if isinstance(outcome, Retry) else outcome.detail
-    assert told == "The LLM endpoint (address withheld) is down. Check that it runs."
+    stated_reason = outcome.reason if isinstance(outcome, Retry) else outcome.detail
+    assert stated_reason == "The LLM endpoint (address withheld) is down. Check that it runs."
     assert "http://10.0.0.5:8000/v1" in caplog.text
 
 

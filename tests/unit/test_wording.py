@@ -82,8 +82,8 @@ def test_counted_nouns_take_their_plural(number: int, noun: str, text: str) -> N
     assert format_count(number, noun) == text
 
 
-def test_every_noun_of_the_journal_takes_its_plural_at_the_noun() -> None:
-    nouns = {*SOURCE_NOUNS.values(), *_journal_nouns()}
+def test_every_journal_noun_has_its_plural_form() -> None:
+    nouns = {*SOURCE_NOUNS.values(), *iterate_journal_nouns()}
     heads = {
         added[0]
         for noun in nouns
@@ -93,7 +93,7 @@ def test_every_noun_of_the_journal_takes_its_plural_at_the_noun() -> None:
     assert heads == HEADS
 
 
-def _journal_nouns() -> Iterator[str]:
+def iterate_journal_nouns() -> Iterator[str]:
     """Yield the nouns that the product writes where it cuts, drops or loses items."""
     for file in PRODUCT.rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text("utf-8"))):

@@ -12,6 +12,6 @@ def read(files: Mapping[str, str], main: str = "") -> tuple[OfficeParagraphs, li
     return read_tex_document(TexFiles({name: text.encode() for name, text in files.items()}, main), 1_000_000)
 
 
-def lines(files: Mapping[str, str], main: str = "") -> list[str]:
+def read_paragraphs(files: Mapping[str, str], main: str = "") -> list[str]:
     """Return the texts of the paragraphs of TeX files."""
     return [text for _, text in read(files, main)[0].paragraphs]

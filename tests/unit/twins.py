@@ -35,15 +35,15 @@ class TwinLlm:
         scripted: Mapping[str, Answerer] | None = None,
         failing: Mapping[str, AssayerError] | None = None,
     ) -> None:
-        self._scripted = {FLAWS.name: _no_flaws, SUPPORT.name: _all_supported, **(scripted or {})}
+        self._scripted = {FLAWS.name: _answer_no_flaws, SUPPORT.name: _answer_all_supported, **(scripted or {})}
         self._failing = failing or {}
-        self.asked: list[tuple[str, BaseModel]] = []
-        self.asked_of: list[str | None] = []
+        self.requests: list[tuple[str, BaseModel]] = []
+        self.requested_models: list[str | None] = []
         """The model that each task named, in the order of `asked`."""
 
     async def run(self, task: Task[In, Out], data: In, run: Run) -> Answer[Out]:
-        self.asked.append((task.name, data))
-        self.asked_of.append(task.model)
+        self.requests.append((task.name, data))
+        self.requested_models.append(task.model)
         if task.name in self._failing:
             raise self._failing[task.name]
         value = self._answer(task, data)
@@ -51,9 +51,9 @@ class TwinLlm:
         assert list(task.check(data, value)) == []
         return Answer(value, call_record(task, "twin"))
 
-    def questions(self, kind: type[In]) -> list[In]:
-        """Return what it was asked of one kind, in order."""
-        return [data for _, data in self.asked if isinstance(data, kind)]
+    def list_questions(self, kind: type[In]) -> list[In]:
+        """Return the questions of one type, in order."""
+        return [data for _, data in self.requests if isinstance(data, kind)]
 
     def _answer(self, task: Task[In, Out], data: In) -> BaseModel:
         if task.name in self._scripted:
@@ -63,13 +63,13 @@ class TwinLlm:
         return task.output.model_validate_json(generated.text)
 
 
-def _no_flaws(_: BaseModel) -> FoundFlaws:
-    """Return the answer of a reader without doubts: no flaws."""
+def _answer_no_flaws(_: BaseModel) -> FoundFlaws:
+    """Return the answer of a reader who finds no flaws."""
     return FoundFlaws(flaws=[], comparators=[])
 
 
-def _all_supported(question: BaseModel) -> SupportAnswer:
-    """Return the answer of a reader to whom every quote supports its claim."""
+def _answer_all_supported(question: BaseModel) -> SupportAnswer:
+    """Return an answer in which every quote supports its claim."""
     assert isinstance(question, SupportQuestion)
     return SupportAnswer(
         verdicts=[
@@ -114,5 +114,5 @@ class Watcher:
         self.events.append(event)
 
 
-def a_run(cutoff: dt.date | None = None) -> Run:
+def make_run(cutoff: dt.date | None = None) -> Run:
     return Run(id=EvaluationId("ev_test"), cutoff=cutoff, clock=FixedClock(), progress=Watcher())

@@ -13,7 +13,7 @@ from assayer.models import (
     Verdict,
     ViewpointEvidence,
 )
-from tests.unit.reports_fixture import full_report
+from tests.unit.reports_fixture import make_full_report
 
 GRAPH = GraphUsed(
     name="default",
@@ -28,7 +28,7 @@ GRAPH = GraphUsed(
 )
 
 
-def neighbour(text: str, label: str | None, url: str = "https://example.org/1") -> NeighbourViewpoint:
+def make_neighbour(text: str, label: str | None, url: str = "https://example.org/1") -> NeighbourViewpoint:
     """Return a viewpoint of another idea."""
     return NeighbourViewpoint(
         text=text,
@@ -41,7 +41,7 @@ def neighbour(text: str, label: str | None, url: str = "https://example.org/1") 
     )
 
 
-SHARED = neighbour("replay buffers", "accept")
+SHARED_NEIGHBOUR = make_neighbour("replay buffers", "accept")
 VERDICT = Verdict(
     decision="accept",
     probabilities=(
@@ -62,7 +62,7 @@ VERDICT = Verdict(
             self_contained=True,
             leaning="accept",
             influence=0.123,
-            neighbours=(SHARED, neighbour("forgetting", "reject")),
+            neighbours=(SHARED_NEIGHBOUR, make_neighbour("forgetting", "reject")),
         ),
         ViewpointEvidence(
             text="It forgets <b>nothing</b>.",
@@ -70,16 +70,16 @@ VERDICT = Verdict(
             self_contained=False,
             leaning=None,
             influence=0.0,
-            neighbours=(SHARED, neighbour("<script>alert(1)</script>", None, "javascript:alert(1)")),
+            neighbours=(SHARED_NEIGHBOUR, make_neighbour("<script>alert(1)</script>", None, "javascript:alert(1)")),
         ),
     ),
     repeats=None,
 )
 
 
-def report_with_verdict(verdict: Verdict | Absent, verdict_only: bool = True) -> Report:
+def make_report_with_verdict(verdict: Verdict | Absent, verdict_only: bool = True) -> Report:
     """Return the full report with a verdict; if `verdict_only`, the verdict is all that it holds."""
     changes: dict[str, object] = {"verdict": verdict}
     if verdict_only:
         changes |= {"parts": (), "summary": Summary(strengths=(), weaknesses=(), suggestions=()), "method": "grapheval"}
-    return full_report().model_copy(update=changes)
+    return make_full_report().model_copy(update=changes)

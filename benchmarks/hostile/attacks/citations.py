@@ -41,7 +41,7 @@ from benchmarks.hostile.attacks.citing_model import CitingModel, serve_model
 from benchmarks.measuring import build_parser
 from cluster.clock import SystemClock
 from index.viewpoint_neighbours import FaissNeighbours
-from tests.grapheval_graphs import graph_contents
+from tests.grapheval_graphs import make_graph_contents
 from tests.memory_corpus import MemoryCorpus
 from workers.embedding.hashing_embedder import HashingEmbedder
 from workers.llm.gateway import LlmGateway
@@ -142,7 +142,7 @@ async def _run_graph(gateway: LlmGateway, backends: Backends, number: int, run: 
         viewpoints = await extract_viewpoints(idea.text, gateway, run, 20)
         vectors = await _EMBEDDER.embed([viewpoint.text for viewpoint in viewpoints.viewpoints], "passage")
         prepared_ideas.append(PreparedIdea(labelled_idea, viewpoints, vectors))
-    contents = graph_contents(plan, prepared_ideas)
+    contents = make_graph_contents(plan, prepared_ideas)
     neighbours = FaissNeighbours()
     neighbours.add(contents.arrays.vectors)
     options = GraphEvalOptions()

@@ -8,9 +8,12 @@ from orchestrator.jobs.results import compute_outcomes
 from orchestrator.settings import QueueSettings
 from orchestrator.store import PgLeases
 from tests.contract.api.service import Service
-from tests.unit.batch_bodies import words
+from tests.unit.batch_bodies import make_idea_text
 
-TWO_IDEAS = {"first": {"title": "Corals", "text": words(1)}, "second": {"title": "Tiles", "text": words(2)}}
+TWO_IDEAS = {
+    "first": {"title": "Corals", "text": make_idea_text(1)},
+    "second": {"title": "Tiles", "text": make_idea_text(2)},
+}
 
 
 async def finish_comparison(service: Service) -> ComparisonResult:

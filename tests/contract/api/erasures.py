@@ -7,12 +7,12 @@ import httpx2
 from orchestrator.store import Database
 from tests.contract.api.service import JSONL_HEADERS
 from tests.polling import wait_until_async
-from tests.unit.batch_bodies import as_jsonl, words
+from tests.unit.batch_bodies import make_idea_text, render_jsonl
 
-_ROWS = as_jsonl(
+_ROWS = render_jsonl(
     [
-        {"id": "A-1", "title": "Reeds", "text": words(1)},
-        {"id": "A-2", "title": "Moss", "text": words(2)},
+        {"id": "A-1", "title": "Reeds", "text": make_idea_text(1)},
+        {"id": "A-2", "title": "Moss", "text": make_idea_text(2)},
         {"id": "A-3", "title": "-"},
     ]
 )

@@ -8,7 +8,7 @@ from tests.contract.api.people import Person
 from tests.contract.api.reported_evaluations import finish_with_report
 from tests.contract.api.service import Service
 from tests.unit.batch_bodies import WORDS
-from tests.unit.reports_fixture import full_report
+from tests.unit.reports_fixture import make_full_report
 
 IMPACT = CriterionBody(
     name="Impact",
@@ -69,7 +69,7 @@ async def create_reviewed_call(
     addition = await add_proposals(officer, batch, *(f"# Proposal {number}\n\n{WORDS}" for number in range(count)))
     assert addition.status_code == 202, addition.text
     for _ in range(count):
-        await finish_with_report(service, await service.lease_next(), full_report())
+        await finish_with_report(service, await service.lease_next(), make_full_report())
     assignment = await officer.post(
         f"/v1/batches/{batch}/assignments", json={"per_proposal": 1, "reviewers": [reviewer.member.id]}
     )

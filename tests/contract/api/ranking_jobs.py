@@ -16,7 +16,7 @@ from orchestrator.store import PgLeases
 from tests.contract.api.evaluated_calls import evaluate_call_of_six
 from tests.contract.api.service import Service
 from tests.unit.batch_bodies import WORDS
-from tests.unit.judges import JudgeLlm, ranking_run, right
+from tests.unit.judges import JudgeLlm, judge_correctly, make_ranking_run
 
 RANKED_IDEAS: list[dict[str, Any]] = [
     {"id": f"P-{number}", "title": f"=Plan {number}", "text": f"Idea of worth {number}. {WORDS}"} for number in range(4)
@@ -40,7 +40,13 @@ async def finish_ranking(service: Service, judge: JudgeLlm | None = None) -> Ran
     ideas = [mask_idea(idea) for idea in work.ideas] if work.blind else work.ideas
     scores: dict[Any, float] = {idea.id: work.scores[idea.id] for idea in work.ideas if idea.id in work.scores}
     outcome = await rank_ideas(
-        ideas, judge or JudgeLlm(right), ranking_run(), RankingOptions(), work.shortlist_size, scores, work.known
+        ideas,
+        judge or JudgeLlm(judge_correctly),
+        make_ranking_run(),
+        RankingOptions(),
+        work.shortlist_size,
+        scores,
+        work.known,
     )
     result = RankingResult(ranking=outcome.ranking, comparisons=outcome.comparisons)
     verdict = JobVerdict(state="succeeded", result=result.model_dump(mode="json"))

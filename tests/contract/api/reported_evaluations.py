@@ -7,7 +7,7 @@ from orchestrator.jobs.models import JobVerdict, Lease
 from orchestrator.settings import QueueSettings
 from orchestrator.store import PgAnswerCache, PgLeases, PgReports
 from tests.contract.api.service import BODY, Service
-from tests.unit.reports_fixture import full_report
+from tests.unit.reports_fixture import make_full_report
 
 MESSAGES = (
     Message(role="system", content="You read research papers."),
@@ -35,7 +35,7 @@ async def _store_report(service: Service, lease: Lease, run: EvaluationId, repor
 async def store_full_report(service: Service) -> str:
     """Return the id of a finished evaluation whose report uses every field."""
     answer = await service.machine.post("/v1/evaluations", json=BODY)
-    await finish_with_report(service, await service.lease_next(), full_report())
+    await finish_with_report(service, await service.lease_next(), make_full_report())
     return str(answer.json()["id"])
 
 
@@ -64,5 +64,5 @@ async def store_llm_requests(service: Service) -> str:
     first = CachedAnswer(key="k1", value='{"methods":["replay"]}', record=rows[0].record, messages=MESSAGES)
     for number, (row, answer) in enumerate(zip(rows, (first, None, None), strict=True)):
         await answers.record(row.model_copy(update={"at": now + dt.timedelta(microseconds=number)}), answer)
-    await _store_report(service, lease, run, full_report())
+    await _store_report(service, lease, run, make_full_report())
     return str(submitted.json()["id"])

@@ -12,7 +12,7 @@ from tests.contract.api.people import Person, add_person, call_of
 from tests.contract.api.reported_evaluations import finish_with_report
 from tests.contract.api.service import Service
 from tests.contract.store_records import report
-from tests.unit.reports_fixture import full_report
+from tests.unit.reports_fixture import make_full_report
 
 OUTSIDE_REVIEWER = {"name": "Grace Hopper", "email": "grace@example.org", "affiliation": "Yale University"}
 _REPORT_SCORES: Sequence[float | None] = (0.5, 1.5, 3.5, 4.5, 6.5, 7.5, 9.5, None)
@@ -61,7 +61,7 @@ async def create_assigned_call(service: Service, *texts: str) -> tuple[Person, s
 async def call_with_reviewer(service: Service, *texts: str) -> tuple[Person, str, list[str]]:
     """Return a reviewer with all proposals of a call assigned, the call and its evaluations; the first has a report."""
     assigned_reviewers = await create_assigned_call(service, *texts)
-    await finish_with_report(service, await service.lease_next(), full_report())
+    await finish_with_report(service, await service.lease_next(), make_full_report())
     return assigned_reviewers
 
 

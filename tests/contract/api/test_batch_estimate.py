@@ -19,16 +19,16 @@ from tests.contract.store_jobs import Queue, build_job
 from tests.contract.store_records import build_answered_row, call
 from tests.in_memory import MemoryCorpusVersions
 from tests.memory_corpus import MemoryCorpus
-from tests.unit.batch_bodies import as_jsonl, words
+from tests.unit.batch_bodies import make_idea_text, render_jsonl
 from tests.unit.scicompanion_world import PAPERS
 from workers.embedding.hashing_embedder import HashingEmbedder
 
 TYPICAL = TypicalEvaluation(calls=60, prompt_tokens=200_000, completion_tokens=20_000, cost_usd=0.4, high_cost_usd=0.5)
-THREE = as_jsonl(
+THREE = render_jsonl(
     [
-        {"title": "A", "text": words(1)},
-        {"title": "B", "text": words(2)},
-        {"title": "B", "text": words(2)},
+        {"title": "A", "text": make_idea_text(1)},
+        {"title": "B", "text": make_idea_text(2)},
+        {"title": "B", "text": make_idea_text(2)},
         {"title": "-"},
     ]
 )
@@ -133,7 +133,7 @@ async def test_estimate_reports_whether_the_monthly_budget_suffices(service: Ser
 
 
 async def test_estimate_without_a_valid_idea_is_rejected_like_a_submission(client: httpx2.AsyncClient) -> None:
-    answer = await client.post("/v1/batches/estimate", content=as_jsonl([{"title": "-"}]), headers=JSONL_HEADERS)
+    answer = await client.post("/v1/batches/estimate", content=render_jsonl([{"title": "-"}]), headers=JSONL_HEADERS)
     assert (answer.status_code, answer.json()["rows"][0]["row"]) == (422, 1)
 
 
@@ -181,16 +181,16 @@ async def test_estimate_reports_corpus_fit_or_why_it_is_absent(
     assert (unknown.corpus_fit, unknown.corpus_fit_absent) == (None, "This service has no corpus to search.")
     corpora = MemoryCorpusVersions(_OfReefs(PAPERS, HashingEmbedder()))
     searching = service.with_services(corpora=corpora)
-    rows = [{"text": words(1)}, {"text": f"Of a reef. {words(2)}"}]
-    many = [{"text": f"{words(number)} number {number}"} for number in range(90)]
+    rows = [{"text": make_idea_text(1)}, {"text": f"Of a reef. {make_idea_text(2)}"}]
+    many = [{"text": f"{make_idea_text(number)} number {number}"} for number in range(90)]
     async with searching.open_caller() as caller:
-        found = (await request_estimate(caller, as_jsonl(rows))).corpus_fit
+        found = (await request_estimate(caller, render_jsonl(rows))).corpus_fit
         assert found is not None
         assert (found.checked_proposals, found.well_covered, found.partly_covered, found.poorly_covered) == (2, 1, 0, 1)
-        some = (await request_estimate(caller, as_jsonl(many))).corpus_fit
+        some = (await request_estimate(caller, render_jsonl(many))).corpus_fit
         assert some is not None
         assert some.checked_proposals == 40
-        graph = await request_estimate(caller, as_jsonl(rows), method="grapheval")
+        graph = await request_estimate(caller, render_jsonl(rows), method="grapheval")
         assert (graph.corpus_fit, graph.corpus_fit_absent) == (None, "This method does not use literature.")
     said = await program.run("batch", "submit", "ideas", "--estimate")
     assert "Corpus:  not checked. This service has no corpus to search." in said.out

@@ -22,11 +22,13 @@ from orchestrator.jobs.requests import EvaluationRequest
 from orchestrator.settings import BatchSettings
 from tests.contract.api.problems import check_problem, get_first_error
 from tests.contract.api.service import ACME, JSONL_HEADERS, Service, serve
-from tests.unit.batch_bodies import BOUNDARY, WORDS, as_csv, as_form, as_jsonl, packed, words
+from tests.unit.batch_bodies import BOUNDARY, WORDS, make_idea_text, make_zip, render_csv, render_form, render_jsonl
 
 CSV = {"Content-Type": "text/csv"}
 FORM = {"Content-Type": f"multipart/form-data; boundary={BOUNDARY}"}
-THREE = as_jsonl([{"id": f"P-{number}", "title": f"Plan {number}", "text": words(number)} for number in range(3)])
+THREE = render_jsonl(
+    [{"id": f"P-{number}", "title": f"Plan {number}", "text": make_idea_text(number)} for number in range(3)]
+)
 
 
 async def submit(
@@ -44,7 +46,9 @@ async def get_batch(client: httpx2.AsyncClient, accepted: AcceptedBatch) -> Batc
 
 
 async def test_queued_rows_keep_their_requested_options(service: Service, client: httpx2.AsyncClient) -> None:
-    rows = as_jsonl([{"title": "A", "text": words(1)}, {"title": "B", "text": words(2), "cutoff": "2020-01-01"}])
+    rows = render_jsonl(
+        [{"title": "A", "text": make_idea_text(1)}, {"title": "B", "text": make_idea_text(2), "cutoff": "2020-01-01"}]
+    )
     accepted = await submit(
         client, rows, method="grapheval", cutoff="2024-05-01", max_usd="0.5", name="Call 7", priority="interactive"
     )
@@ -64,7 +68,7 @@ async def test_queued_rows_keep_their_requested_options(service: Service, client
 
 
 async def test_latin_1_table_is_accepted_without_its_broken_row(client: httpx2.AsyncClient) -> None:
-    table = as_csv(["title", "text"], [["Größe", WORDS], ["Kaputt", WORDS], ["Höhe", words(3)]])
+    table = render_csv(["title", "text"], [["Größe", WORDS], ["Kaputt", WORDS], ["Höhe", make_idea_text(3)]])
     accepted = await submit(client, table.replace("Kaputt,", 'Kaputt,"').encode("latin-1"), CSV)
     assert (accepted.rows, accepted.accepted) == (3, 2)
     assert accepted.notices == ("The body is not UTF-8; it was read as Windows-1252.",)
@@ -80,11 +84,11 @@ async def test_latin_1_table_is_accepted_without_its_broken_row(client: httpx2.A
 async def test_workbook_rows_become_jobs_and_encrypted_workbook_is_rejected(client: httpx2.AsyncClient) -> None:
     book, file = openpyxl.Workbook(), io.BytesIO()
     assert book.active is not None
-    for row in (("id", "title", "text"), ("A-1", "Corals", words(1)), ("A-2", "Short", "No.")):
+    for row in (("id", "title", "text"), ("A-1", "Corals", make_idea_text(1)), ("A-2", "Short", "No.")):
         book.active.append(row)
     book.save(file)
     encrypted = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + "EncryptedPackage".encode("utf-16-le")
-    accepted = await submit(client, as_form({"call.xlsx": file.getvalue(), "locked.xlsx": encrypted}), FORM)
+    accepted = await submit(client, render_form({"call.xlsx": file.getvalue(), "locked.xlsx": encrypted}), FORM)
     assert (accepted.rows, accepted.accepted) == (3, 1)
     assert [(item.row, item.source) for item in accepted.rejected] == [(2, "call.xlsx:2 (A-2)"), (3, "locked.xlsx")]
     assert accepted.rejected[1].detail == "locked.xlsx is encrypted. Save it without a password."
@@ -92,7 +96,7 @@ async def test_workbook_rows_become_jobs_and_encrypted_workbook_is_rejected(clie
 
 async def test_pdf_files_become_jobs_and_non_pdf_is_rejected(service: Service, client: httpx2.AsyncClient) -> None:
     pdf = b"%PDF-1.7 the rest is for the worker"
-    accepted = await submit(client, as_form({"a.pdf": pdf, "b.pdf": b"<html>login</html>", "c.pdf": pdf}), FORM)
+    accepted = await submit(client, render_form({"a.pdf": pdf, "b.pdf": b"<html>login</html>", "c.pdf": pdf}), FORM)
     assert [(item.row, item.detail[:18]) for item in accepted.rejected] == [(2, "b.pdf is not a PDF")]
     assert [(duplicate.row, duplicate.duplicate_of) for duplicate in accepted.duplicates] == [(3, 1)]
     lease = await service.lease_next()
@@ -106,7 +110,7 @@ async def test_pdf_files_become_jobs_and_non_pdf_is_rejected(service: Service, c
         (b"", JSONL_HEADERS, 422, "invalid-request", "The batch is empty"),
         (b"\n", CSV, 422, "invalid-request", "has no header"),
         (b"name\nx\n", CSV, 422, "invalid-request", "no column that holds ideas"),
-        (as_form({}), FORM, 422, "invalid-request", "batch is empty"),
+        (render_form({}), FORM, 422, "invalid-request", "batch is empty"),
         (THREE, {"Content-Type": "multipart/form-data"}, 422, "invalid-request", "has no boundary"),
         (THREE, {"Content-Type": "application/json"}, 415, "unsupported-media-type", "application/jsonl"),
         (THREE, {}, 415, "unsupported-media-type", "The Content-Type of the request is missing"),
@@ -148,14 +152,16 @@ async def test_wrong_option_is_named(client: httpx2.AsyncClient, query: str, par
 
 
 async def test_resent_batch_is_deduplicated_by_key_despite_another_boundary(client: httpx2.AsyncClient) -> None:
-    form, key = as_form({"a.txt": WORDS.encode()}), {"Idempotency-Key": "k"}
+    form, key = render_form({"a.txt": WORDS.encode()}), {"Idempotency-Key": "k"}
     first = await client.post("/v1/batches", content=form, headers=FORM | key)
     other = {name: value.replace(BOUNDARY, "another") for name, value in FORM.items()}
     again = await client.post("/v1/batches", content=form.replace(BOUNDARY.encode(), b"another"), headers=other | key)
     assert again.headers["idempotency-replayed"] == "true"
     assert again.json() == first.json()
     assert len((await client.get("/v1/batches")).json()["items"]) == 1
-    reused = await client.post("/v1/batches", content=as_form({"a.txt": words(2).encode()}), headers=FORM | key)
+    reused = await client.post(
+        "/v1/batches", content=render_form({"a.txt": make_idea_text(2).encode()}), headers=FORM | key
+    )
     check_problem(reused, 422, "idempotency-key-reused")
 
 
@@ -229,14 +235,14 @@ async def test_progress_is_streamed_until_the_batch_has_finished(service: Servic
 
 async def test_batch_sent_in_parts_finishes_after_the_last_part(service: Service, client: httpx2.AsyncClient) -> None:
     first = await submit(
-        client, as_form({"a.txt": words(1).encode(), "b.pdf": b"none"}), FORM, open="true", name="Call"
+        client, render_form({"a.txt": make_idea_text(1).encode(), "b.pdf": b"none"}), FORM, open="true", name="Call"
     )
     assert (first.rows, first.next_row) == (2, 3)
     await service.finish()
     assert (await get_batch(client, first)).finished_at is None
-    second = await add_rows(client, first, as_form({"c.txt": words(3).encode()}), first_row=3, open="true")
+    second = await add_rows(client, first, render_form({"c.txt": make_idea_text(3).encode()}), first_row=3, open="true")
     third = await add_rows(
-        client, first, as_form({"d.pdf": b"none", "e.txt": words(5).encode()}), first_row=second.next_row
+        client, first, render_form({"d.pdf": b"none", "e.txt": make_idea_text(5).encode()}), first_row=second.next_row
     )
     assert (second.id, third.id, third.name) == (first.id, first.id, "Call")
     assert [(item.row, item.source) for item in third.rejected] == [(4, "d.pdf")]
@@ -267,7 +273,7 @@ async def add_rows(
 
 async def test_repeated_part_is_stored_once_and_misplaced_part_is_rejected(client: httpx2.AsyncClient) -> None:
     first = await submit(client, open="true")
-    part = as_form({"d.txt": words(4).encode()})
+    part = render_form({"d.txt": make_idea_text(4).encode()})
     assert await add_rows(client, first, part, key="k", first_row=4) == await add_rows(
         client, first, part, key="k", first_row=4
     )
@@ -293,12 +299,12 @@ async def test_open_batch_is_closed_by_cancellation_or_after_a_day(
 
 async def test_archive_is_unpacked_and_unsafe_entry_is_rejected_by_name(client: httpx2.AsyncClient) -> None:
     zipped = {"Content-Type": "application/zip"}
-    accepted = await submit(client, packed({"call/a.txt": words(1).encode(), "call/b.pdf": b"none"}), zipped)
+    accepted = await submit(client, make_zip({"call/a.txt": make_idea_text(1).encode(), "call/b.pdf": b"none"}), zipped)
     assert [(item.row, item.source) for item in accepted.rejected] == [(2, "b.pdf")]
-    refused = await client.post("/v1/batches", content=packed({"../../a.pdf": b"%PDF-"}), headers=zipped)
+    refused = await client.post("/v1/batches", content=make_zip({"../../a.pdf": b"%PDF-"}), headers=zipped)
     assert "'../../a.pdf' is a link or would" in check_problem(refused, 422, "invalid-request").detail
-    small = packed({"a.txt": words(2).encode()})
-    assert (await submit(client, as_form({"call.zip": small}), FORM)).accepted == 1
+    small = make_zip({"a.txt": make_idea_text(2).encode()})
+    assert (await submit(client, render_form({"call.zip": small}), FORM)).accepted == 1
 
 
 async def test_uploads_beyond_the_limit_are_rejected_with_retry_after(service: Service) -> None:

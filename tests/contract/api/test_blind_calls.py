@@ -8,13 +8,13 @@ from tests.contract.api.console_forms import open_session
 from tests.contract.api.people import Person, add_person
 from tests.contract.api.reported_evaluations import finish_with_report
 from tests.contract.api.service import JSONL_HEADERS, Service
-from tests.unit.batch_bodies import as_jsonl, words
-from tests.unit.named_reports import IDENTIFYING, named_report
+from tests.unit.batch_bodies import make_idea_text, render_jsonl
+from tests.unit.named_reports import IDENTIFYING, make_named_report
 
 ROW = {
     "id": "HOPPER-7",
     "title": "Rehearsal after Grace Hopper",
-    "text": "Authors: Grace Hopper, Yale University\n\n" + words(3),
+    "text": "Authors: Grace Hopper, Yale University\n\n" + make_idea_text(3),
 }
 PDF = ("file", ("Hopper_Grace_Yale.pdf", b"%PDF-1.4\n" + b"x" * 2000))
 
@@ -32,7 +32,7 @@ async def _assign_first(service: Service, ada: Person, answer: httpx2.Response) 
 @pytest.mark.parametrize("kind", ["row", "document"])
 async def test_author_identity_is_hidden_from_reviewers_of_a_blind_call(service: Service, kind: str) -> None:
     ada = await add_person(service, "reviewer")
-    sent = {"files": [PDF]} if kind == "document" else {"content": as_jsonl([ROW]), "headers": JSONL_HEADERS}
+    sent = {"files": [PDF]} if kind == "document" else {"content": render_jsonl([ROW]), "headers": JSONL_HEADERS}
     one = await _assign_first(service, ada, await service.machine.post("/v1/batches", **sent))
     async with open_session(service, ada.key) as browser:
 
@@ -44,7 +44,7 @@ async def test_author_identity_is_hidden_from_reviewers_of_a_blind_call(service:
         before = await read_everything()
         assert "Proposal 1" in before
         assert ("Rehearsal after" in before) == (kind == "row")
-        await finish_with_report(service, await service.lease_next(), named_report("Rehearsal after [name]"))
+        await finish_with_report(service, await service.lease_next(), make_named_report("Rehearsal after [name]"))
         assert (await ada.post(f"/v1/evaluations/{one}/opinions", json={"score": 4})).status_code == 200
         after = await read_everything()
         assert "Rehearsal after" in after
@@ -80,12 +80,12 @@ async def test_officers_and_reviewers_of_named_calls_see_the_original_title(serv
     ada = await add_person(service, "reviewer")
     async with service.open_caller() as officer:
         await _assign_first(
-            service, ada, await officer.post("/v1/batches", content=as_jsonl([ROW]), headers=JSONL_HEADERS)
+            service, ada, await officer.post("/v1/batches", content=render_jsonl([ROW]), headers=JSONL_HEADERS)
         )
         (seen,) = (await officer.get("/v1/assignments")).json()["items"]
         assert seen["title"] == ROW["title"]
         async with service.open_caller() as named:
-            answer = await named.post("/v1/batches?blind=false", content=as_jsonl([ROW]), headers=JSONL_HEADERS)
+            answer = await named.post("/v1/batches?blind=false", content=render_jsonl([ROW]), headers=JSONL_HEADERS)
         await _assign_first(service, ada, answer)
         titles = [item["title"] for item in (await ada.get("/v1/assignments")).json()["items"]]
     assert sorted("Hopper" in title for title in titles) == [False, True]
@@ -99,7 +99,7 @@ async def test_author_of_a_document_is_not_assigned_to_it(service: Service, blin
     ada = await add_person(service, "reviewer", "Ada Byron")
     path = f"/v1/batches?blind={str(blind).lower()}"
     batch = (await service.machine.post(path, files=[PDF])).json()["id"]
-    masked = named_report("Rehearsal after [name]")
+    masked = make_named_report("Rehearsal after [name]")
     card = masked.idea.model_copy(update={"blinding": None, "people_fields": ("G. Roe; Grace Hopper",)})
     report = masked if blind else masked.model_copy(update={"idea": card})
     await finish_with_report(service, await service.lease_next(), report)

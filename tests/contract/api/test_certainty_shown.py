@@ -10,7 +10,7 @@ from tests.contract.api.reported_evaluations import finish_with_report
 from tests.contract.api.service import Service
 from tests.contract.pdf_files import read_pdf_text
 from tests.contract.store_records import report
-from tests.unit.reports_fixture import full_report
+from tests.unit.reports_fixture import make_full_report
 
 WHY = "No method could be scored."
 
@@ -19,7 +19,7 @@ async def evaluate_with_scores(service: Service, scores: Sequence[Score | Absent
     """A call whose reports score one part so, with the assessments of the full report."""
     batch, jobs = await call_of(service, *(f"# Idea {place}" for place in range(len(scores))))
     for score in scores:
-        assessments = () if isinstance(score, Absent) else full_report().parts[0].assessments
+        assessments = () if isinstance(score, Absent) else make_full_report().parts[0].assessments
         part = Part(name="soundness", title="Soundness", score=score, summary=EMPTY_SUMMARY, assessments=assessments)
         made = report("run").model_copy(update={"parts": (part,)})
         await finish_with_report(service, await service.lease_next(), made)

@@ -14,7 +14,7 @@ from tests.contract.api.reported_evaluations import finish_with_report
 from tests.contract.api.service import TEXT, Service
 from tests.contract.pdf_files import build_drawn_pdf
 from tests.unit.batch_bodies import WORDS
-from tests.unit.evidence_reports import evidence_report
+from tests.unit.evidence_reports import make_evidence_report
 
 _SCREEN = Look(1280, "light")
 
@@ -98,7 +98,7 @@ async def test_rankings_of_a_call_name_those_that_hold_proposals_of_others(servi
 
 async def test_report_without_a_model_states_no_strengths_and_no_prompts(service: Service) -> None:
     _, (first,) = await call_of(service, "# Reefs")
-    await finish_with_report(service, await service.lease_next(), await evidence_report())
+    await finish_with_report(service, await service.lease_next(), await make_evidence_report())
     async with open_console(service, await service.create_key(), _SCREEN) as (page, url):
         await page.goto(f"{url}/console/proposals/{first}")
         await page.get_by_text("No language model").first.wait_for()
@@ -120,7 +120,7 @@ async def test_officer_takes_a_call_of_a_table_to_its_end(
     made = await officer.post("/v1/batches?name=Spring", files=[("file", ("call.csv", table.encode()))])
     batch = made.json()["id"]
     for _ in range(3):
-        await finish_with_report(service, await service.lease_next(), await evidence_report())
+        await finish_with_report(service, await service.lease_next(), await make_evidence_report())
     assigned = await officer.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
     assert assigned.status_code == 200, assigned.text
     here = f"/console/calls/{batch}"

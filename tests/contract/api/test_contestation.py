@@ -9,11 +9,11 @@ from tests.contract.api.commands import Program
 from tests.contract.api.reported_evaluations import store_full_report
 from tests.contract.api.service import Service, serve
 from tests.contract.pdf_files import read_pdf_text
-from tests.unit.reports_fixture import full_report
+from tests.unit.reports_fixture import make_full_report
 
 
 def test_contestation_contains_a_verifiable_text_digest() -> None:
-    report = full_report()
+    report = make_full_report()
     what = build_contestation(report, "ev_1")
     assert what.text_sha256 == hashlib.sha256(report.idea.text.encode()).hexdigest()
     assert what.prompts == report.provenance.prompts
@@ -22,7 +22,7 @@ def test_contestation_contains_a_verifiable_text_digest() -> None:
 
 
 async def test_contestation_is_available_as_json_and_pdf(service: Service) -> None:
-    job, report = await store_full_report(service), full_report()
+    job, report = await store_full_report(service), make_full_report()
     told = (await service.machine.get(f"/v1/evaluations/{job}/contestation")).json()
     pdf = await service.machine.get(f"/v1/evaluations/{job}/contestation?format=pdf")
     await service.machine.post(f"/v1/evaluations/{job}/override", json={"score": 1, "reason": "No."})
@@ -43,4 +43,4 @@ async def test_command_saves_the_contestation(service: Service, tmp_path: Path) 
     assert saved.code == 0, saved.err
     pdf, told = [tmp_path / line for line in saved.out.split()]
     assert pdf.read_bytes().startswith(b"%PDF-")
-    assert Contestation.model_validate_json(told.read_text("utf-8")).title == full_report().idea.title
+    assert Contestation.model_validate_json(told.read_text("utf-8")).title == make_full_report().idea.title

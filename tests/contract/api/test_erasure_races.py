@@ -23,13 +23,13 @@ from tests.contract.api.problems import check_problem
 from tests.contract.api.ranking_jobs import finish_ranking
 from tests.contract.api.service import ACME, JSONL_HEADERS, OTHER, Service
 from tests.contract.store_jobs import NOW
-from tests.unit.batch_bodies import as_jsonl, words
+from tests.unit.batch_bodies import make_idea_text, render_jsonl
 
 NAME = "Jane Doe"
-ROWS = as_jsonl(
+ROWS = render_jsonl(
     [
-        {"id": "A-1", "title": f"Plan of {NAME}", "text": words(1)},
-        {"id": "A-2", "title": "Moss", "text": words(2)},
+        {"id": "A-1", "title": f"Plan of {NAME}", "text": make_idea_text(1)},
+        {"id": "A-2", "title": "Moss", "text": make_idea_text(2)},
         {"id": "A-3", "title": "-"},
     ]
 )
@@ -76,7 +76,7 @@ async def test_row_added_during_an_erasure_is_erased_with_its_call(
     batch = made.json()["id"]
 
     async def add_row() -> None:
-        part = as_jsonl([{"id": "A-4", "title": f"Late plan of {NAME}", "text": words(4)}])
+        part = render_jsonl([{"id": "A-4", "title": f"Late plan of {NAME}", "text": make_idea_text(4)}])
         where = {"first_row": made.json()["next_row"], "open": "true"}
         sent = await client.post(f"/v1/batches/{batch}/rows", content=part, headers=JSONL_HEADERS, params=where)
         assert sent.status_code == 202, sent.text
@@ -116,7 +116,7 @@ async def test_rejected_rows_of_a_part_added_during_an_erasure_are_kept(service:
     """The erasure waits for the part, and filters what is there then."""
     async with service.open_caller() as caller:
         made = (await caller.post("/v1/batches", content=ROWS, headers=JSONL_HEADERS, params={"open": "true"})).json()
-        part = as_jsonl([{"id": "B-1", "title": "-"}])
+        part = render_jsonl([{"id": "B-1", "title": "-"}])
         holder = await service.database.connect_unpooled()
         async with holder.transaction():
             await holder.fetch("SELECT FROM batches WHERE id = $1 FOR UPDATE", made["id"])

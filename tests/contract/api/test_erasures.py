@@ -5,13 +5,16 @@ import httpx2
 from tests.contract.api.commands import Program
 from tests.contract.api.erasures import find_tables_with, request_erasure, submit_rows_to_erase
 from tests.contract.api.service import OTHER, Service
-from tests.unit.batch_bodies import words
+from tests.unit.batch_bodies import make_idea_text
 
 
 async def test_applicant_is_erased_everywhere_and_other_data_is_kept(service: Service) -> None:
     async with service.open_caller() as caller, service.open_caller(tenant=OTHER) as stranger:
         batch, elsewhere = await submit_rows_to_erase(caller), await submit_rows_to_erase(stranger)
-        pair = {"first": {"title": "Reeds", "text": words(1)}, "second": {"title": "Fern", "text": words(9)}}
+        pair = {
+            "first": {"title": "Reeds", "text": make_idea_text(1)},
+            "second": {"title": "Fern", "text": make_idea_text(9)},
+        }
         compared = (await caller.post("/v1/comparisons", json=pair)).json()["id"]
         told = await request_erasure(caller, source="A-1", dry_run=True)
         assert {item["kind"] for item in told["jobs"]} == {"evaluation", "comparison"}

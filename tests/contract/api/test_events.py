@@ -13,7 +13,7 @@ from orchestrator.jobs.models import JobId
 from orchestrator.store import PgEvents
 from tests.contract.api.problems import check_problem, get_first_error
 from tests.contract.api.service import BODY, OTHER, Service, serve
-from tests.unit.job_timelines import stage_progress
+from tests.unit.job_timelines import make_stage_progress
 
 
 async def submit_evaluation(client: httpx2.AsyncClient) -> str:
@@ -152,7 +152,7 @@ async def test_timeline_shows_queue_wait_and_stages(service: Service, client: ht
     job = await submit_evaluation(client)
     lease = await service.lease_next()
     for done in (1, 2):
-        data = stage_progress("reading", done, 2, began=service.services.clock.now())
+        data = make_stage_progress("reading", done, 2, began=service.services.clock.now())
         await service.services.events.append(lease.job, "progress", data)
     answer = await client.get(f"/v1/evaluations/{job}/timeline")
     timeline = Timeline.model_validate_json(answer.content)

@@ -10,9 +10,9 @@ from tests.contract.api.keyboard import Keyboard
 from tests.contract.api.people import Person
 from tests.contract.api.reviewed_calls import call_with_opinions
 from tests.contract.api.service import Service, serve
-from tests.unit.reports_fixture import full_report
+from tests.unit.reports_fixture import make_full_report
 
-_TITLE = full_report().idea.title
+_TITLE = make_full_report().idea.title
 _ANSWERS = {
     "criteria": {"Impact": 8, "Cost": 4},
     "fields": {"Team": 3, "Ethics": "Consent of those interviewed."},

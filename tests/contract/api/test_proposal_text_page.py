@@ -7,7 +7,7 @@ from tests.contract.api.console_forms import open_session
 from tests.contract.api.people import add_person, call_of
 from tests.contract.api.reported_evaluations import finish_with_report
 from tests.contract.api.service import Service
-from tests.unit.reports_fixture import full_report
+from tests.unit.reports_fixture import make_full_report
 
 TEXT = """# Research Plan
 
@@ -26,7 +26,7 @@ helps, but nobody knows which past examples to rehearse when the store is larger
 async def _store_report(service: Service, text: str) -> tuple[str, str]:
     """A call, and its evaluation, whose report is of this text and has every field in use."""
     batch, (job,) = await call_of(service, text)
-    report = full_report()
+    report = make_full_report()
     report = report.model_copy(update={"idea": report.idea.model_copy(update={"text": text})})
     await finish_with_report(service, await service.lease_next(), report)
     return batch, job

@@ -13,7 +13,7 @@ from tests.contract.api.ranking_jobs import finish_ranking
 from tests.contract.api.service import Service
 from tests.contract.store_jobs import ACME
 from tests.unit.batch_bodies import WORDS
-from tests.unit.judges import JudgeLlm, right
+from tests.unit.judges import JudgeLlm, judge_correctly
 
 SPENT = BudgetExhausted("The budget of 1.00 US dollars is used up.")
 
@@ -34,7 +34,7 @@ async def fetch_page(service: Service, path: str) -> str:
 async def test_ranking_stopped_by_its_budget_reports_uncompared_proposals(service: Service) -> None:
     call = await evaluate_call_of_six(service)
     ranking = await start_ranking(service, call)
-    await finish_ranking(service, JudgeLlm(right, fails=SPENT, calls_before=1))
+    await finish_ranking(service, JudgeLlm(judge_correctly, fails=SPENT, calls_before=1))
     page = await fetch_page(service, f"/console/calls/{call}/rankings/{ranking}")
     assert "The ranking stopped early" in page
     assert SPENT.message in page
@@ -45,7 +45,7 @@ async def test_ranking_stopped_by_its_budget_reports_uncompared_proposals(servic
 async def test_ranking_without_comparisons_reports_that_nothing_was_compared(service: Service) -> None:
     call = await evaluate_call_of_six(service)
     ranking = await start_ranking(service, call)
-    await finish_ranking(service, JudgeLlm(right, fails=SPENT))
+    await finish_ranking(service, JudgeLlm(judge_correctly, fails=SPENT))
     page = await fetch_page(service, f"/console/calls/{call}/rankings/{ranking}")
     assert "Nothing was compared." in page
     assert "The ranking stopped early" not in page

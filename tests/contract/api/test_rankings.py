@@ -19,7 +19,7 @@ from orchestrator.store import PgLeases
 from tests.contract.api.problems import check_problem, get_first_error
 from tests.contract.api.ranking_jobs import RANKED_IDEAS, finish_ranking, submit_ranking
 from tests.contract.api.service import OTHER, Service, serve
-from tests.unit.batch_bodies import WORDS, as_jsonl
+from tests.unit.batch_bodies import WORDS, render_jsonl
 
 
 async def test_ranking_is_returned_as_json_html_markdown_and_csv(service: Service, client: httpx2.AsyncClient) -> None:
@@ -111,7 +111,7 @@ async def test_comparisons_of_another_model_are_refused(service: Service, client
 async def test_finished_batch_is_ranked_from_the_scores_of_its_reports(
     service: Service, client: httpx2.AsyncClient
 ) -> None:
-    rows = as_jsonl([{"title": f"Row {number}", "text": f"{WORDS} {number}"} for number in range(3)])
+    rows = render_jsonl([{"title": f"Row {number}", "text": f"{WORDS} {number}"} for number in range(3)])
     batch = (await client.post("/v1/batches", content=rows, headers={"Content-Type": "application/jsonl"})).json()
     unfinished = await client.post("/v1/rankings", json={"batch": batch["id"]})
     assert "has not finished" in check_problem(unfinished, 409, "not-finished").detail
@@ -195,7 +195,7 @@ async def test_batches_and_comparisons_of_another_tenant_are_not_ranked(
 ) -> None:
     accepted = await submit_ranking(client)
     await finish_ranking(service)
-    rows = as_jsonl([{"text": idea["text"]} for idea in RANKED_IDEAS])
+    rows = render_jsonl([{"text": idea["text"]} for idea in RANKED_IDEAS])
     batch = (await client.post("/v1/batches", content=rows, headers={"Content-Type": "application/jsonl"})).json()["id"]
     async with service.open_caller(tenant=OTHER) as stranger:
         for body in ({"batch": batch}, {"ideas": RANKED_IDEAS, "previous_ranking": accepted.id}):

@@ -12,7 +12,7 @@ from tests.contract.api.people import add_person
 from tests.contract.api.problems import check_problem
 from tests.contract.api.ranking_jobs import finish_ranking, submit_ranking
 from tests.contract.api.service import OTHER, Service
-from tests.unit.batch_bodies import WORDS, as_jsonl
+from tests.unit.batch_bodies import WORDS, render_jsonl
 
 ROWS = [
     {"id": "A-1", "title": "Bees read", "text": f"{WORDS} one"},
@@ -23,7 +23,7 @@ ROWS = [
 
 
 async def send_rows(client: httpx2.AsyncClient, rows: list[dict[str, Any]]) -> str:
-    answer = await client.post("/v1/batches", content=as_jsonl(rows), headers={"Content-Type": "application/jsonl"})
+    answer = await client.post("/v1/batches", content=render_jsonl(rows), headers={"Content-Type": "application/jsonl"})
     assert answer.status_code == 202, answer.text
     return str(answer.json()["id"])
 

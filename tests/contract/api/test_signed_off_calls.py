@@ -13,7 +13,7 @@ from tests.contract.api.console_forms import fetch_csrf_token, open_session
 from tests.contract.api.people import Person, add_person, call_of
 from tests.contract.api.problems import check_problem
 from tests.contract.api.service import ACME, JSONL_HEADERS, Service
-from tests.unit.batch_bodies import as_jsonl, words
+from tests.unit.batch_bodies import make_idea_text, render_jsonl
 
 Late = Callable[[httpx2.AsyncClient, str, str], Any]
 
@@ -31,7 +31,7 @@ async def _sign_off(service: Service, batch: str, owner: Person | None = None) -
 _LATE: dict[str, Late] = {
     "rows": lambda c, batch, _: c.post(
         f"/v1/batches/{batch}/rows?first_row=9&open=false",
-        content=as_jsonl([{"title": "Moss", "text": words(2)}]),
+        content=render_jsonl([{"title": "Moss", "text": make_idea_text(2)}]),
         headers=JSONL_HEADERS,
     ),
     "retry of the call": lambda c, batch, _: c.post(f"/v1/batches/{batch}/retry"),
@@ -50,8 +50,8 @@ _LATE: dict[str, Late] = {
 
 @pytest.mark.parametrize("act", _LATE)
 async def test_signed_off_call_cannot_be_changed(service: Service, officer: Person, act: str) -> None:
-    rows = [{"title": f"Reeds {n}", "text": words(n)} for n in (1, 2)]
-    made = await officer.post("/v1/batches?open=true", content=as_jsonl(rows), headers=JSONL_HEADERS)
+    rows = [{"title": f"Reeds {n}", "text": make_idea_text(n)} for n in (1, 2)]
+    made = await officer.post("/v1/batches?open=true", content=render_jsonl(rows), headers=JSONL_HEADERS)
     batch = made.json()["id"]
     failed, waits = [item["id"] for item in (await officer.get(f"/v1/batches/{batch}/evaluations")).json()["items"]]
     if act.startswith("retry"):
@@ -72,10 +72,15 @@ async def test_signed_off_call_cannot_be_changed(service: Service, officer: Pers
 
 async def test_repeated_rows_request_is_answered_identically_after_sign_off(service: Service, officer: Person) -> None:
     made = await officer.post(
-        "/v1/batches?open=true", content=as_jsonl([{"title": "Reeds", "text": words(1)}]), headers=JSONL_HEADERS
+        "/v1/batches?open=true",
+        content=render_jsonl([{"title": "Reeds", "text": make_idea_text(1)}]),
+        headers=JSONL_HEADERS,
     )
     batch, at = made.json()["id"], f"/v1/batches/{made.json()['id']}/rows?first_row={made.json()['next_row']}&open=true"
-    part, headers = as_jsonl([{"title": "Moss", "text": words(2)}]), JSONL_HEADERS | {"Idempotency-Key": "2"}
+    part, headers = (
+        render_jsonl([{"title": "Moss", "text": make_idea_text(2)}]),
+        JSONL_HEADERS | {"Idempotency-Key": "2"},
+    )
     taken = await officer.post(at, content=part, headers=headers)
     await _sign_off(service, batch)
     again = await officer.post(at, content=part, headers=headers)

@@ -31,7 +31,7 @@ from tests.contract.api.reported_evaluations import call_record
 from tests.contract.api.service import ACME, Service, serve
 from tests.contract.pdf_files import read_pdf_text
 from tests.unit.batch_bodies import WORDS
-from tests.unit.judges import JudgeLlm, ranking_run, right
+from tests.unit.judges import JudgeLlm, judge_correctly, make_ranking_run
 
 WHO = "3.txt"
 """The applicant; of the file's number is the worth of the idea, so that the third of six is taken out."""
@@ -56,7 +56,7 @@ async def store_judged_ranking(service: Service, call: str) -> str:
     leases = PgLeases(service.database, QueueSettings())
     assert await leases.record_run(lease, run, {})
     ranked_ideas = await rank_ideas(
-        work.ideas, JudgeLlm(right), ranking_run(), RankingOptions(), work.shortlist_size, {}, work.known
+        work.ideas, JudgeLlm(judge_correctly), make_ranking_run(), RankingOptions(), work.shortlist_size, {}, work.known
     )
     made_of = ranked_ideas.ranking
     names = {idea.id: idea.title for idea in made_of.ideas}

@@ -13,7 +13,7 @@ from simulator.outside.library import Entry
 from simulator.outside.process import OutsideWorld
 from tests.contract.sources.specimens import LIBRARY
 from tests.memory_corpus import MemoryCorpus
-from tests.unit.twins import a_run
+from tests.unit.twins import make_run
 from workers.embedding.hashing_embedder import HashingEmbedder
 from workers.literature.reference_sources import reference_sources
 from workers.literature.settings import LiteratureSettings
@@ -35,7 +35,7 @@ def build_entry_text(entry: Entry, year: int | None = None) -> str:
 async def check_references(entries: list[str], gateway: SourceGateway) -> OwnReferences:
     listed = "\n".join(f"[{number}] {entry}" for number, entry in enumerate(entries, 1))
     text = f"# An idea\n\n## Problem\n\n{'We test whether it holds. ' * 10}\n\n## References\n\n{listed}\n"
-    run, corpus, settings = a_run(dt.date(2024, 1, 1)), MemoryCorpus((), HashingEmbedder()), LiteratureSettings()
+    run, corpus, settings = make_run(dt.date(2024, 1, 1)), MemoryCorpus((), HashingEmbedder()), LiteratureSettings()
     makers: dict[str, Callable[[Run], LiteratureSource]] = {
         "openalex": lambda run: OpenAlex(JournalledFetcher(gateway, run.journal, "own_references")),
         "crossref": lambda run: Crossref(JournalledFetcher(gateway, run.journal, "own_references")),

@@ -18,7 +18,7 @@ from orchestrator.web.request_log import RequestLogging, RequestRecord
 SETTINGS = ApiSettings(max_streams=3, max_streams_per_tenant=2)
 
 
-def scope_of() -> Scope:
+def make_scope() -> Scope:
     return {
         "type": "http",
         "path": "/v1/evaluations",
@@ -42,15 +42,15 @@ def test_stream_limits_apply_per_key_and_globally_and_slots_are_released() -> No
 
 async def test_cancelled_stream_releases_its_slots() -> None:
     streams = StreamLimit(SETTINGS)
-    held = asyncio.Event()
+    slots_held = asyncio.Event()
 
     async def hold() -> None:
         with streams.hold("a", {}), streams.hold("a", {}):
-            held.set()
+            slots_held.set()
             await asyncio.Event().wait()
 
     task = asyncio.create_task(hold())
-    await held.wait()
+    await slots_held.wait()
     assert not streams.has_room("a")
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
@@ -58,23 +58,23 @@ async def test_cancelled_stream_releases_its_slots() -> None:
 
 
 async def test_upload_reading_stops_when_client_disconnects() -> None:
-    begun = threading.Event()
+    reading_started = threading.Event()
 
     async def receive() -> Message:
-        await asyncio.to_thread(begun.wait)
+        await asyncio.to_thread(reading_started.wait)
         return {"type": "http.disconnect"}
 
-    def work(is_abandoned: Callable[[], bool]) -> None:
-        begun.set()
+    def read_until_abandoned(is_abandoned: Callable[[], bool]) -> None:
+        reading_started.set()
         while not is_abandoned():
             continue
         raise ReadingAbandoned
 
     uploads = UploadLimit(BatchSettings(at_once=1))
-    request = Request(scope_of(), receive)
+    request = Request(make_scope(), receive)
     async with asyncio.timeout(30):
         with pytest.raises(ClientDisconnect):
-            await uploads.parse(request, "acme", work)
+            await uploads.parse(request, "acme", read_until_abandoned)
         assert await uploads.parse(request, "acme", lambda _: "next") == "next"
 
 
@@ -91,34 +91,36 @@ async def test_client_disconnect_during_body_is_logged_as_499(caplog: pytest.Log
         answers.append(message)
 
     with caplog.at_level(logging.INFO):
-        await RequestLogging(application, lambda _: "req_1")(scope_of(), receive, send)
+        await RequestLogging(application, lambda _: "req_1")(make_scope(), receive, send)
     (line,) = caplog.records
     assert (line.levelname, vars(line)["told"]["status"], answers) == ("INFO", 499, [])
 
 
-def _request_of_one_who_waits() -> Request:
-    async def never() -> Message:
+def make_request_of_waiting_client() -> Request:
+    async def receive_after_disconnect() -> Message:
         await asyncio.Event().wait()
         return {"type": "http.disconnect"}
 
-    return Request(scope_of(), never)
+    return Request(make_scope(), receive_after_disconnect)
 
 
 async def test_uploads_by_a_tenant_leave_a_slot_for_other_tenants() -> None:
     uploads, leave = UploadLimit(BatchSettings(at_once=2)), threading.Event()
     async with asyncio.TaskGroup() as tasks:
         for _ in range(3):
-            tasks.create_task(uploads.parse(_request_of_one_who_waits(), "acme", lambda _: leave.wait()))
-        assert await uploads.parse(_request_of_one_who_waits(), "other", lambda _: "read") == "read"
+            tasks.create_task(uploads.parse(make_request_of_waiting_client(), "acme", lambda _: leave.wait()))
+        assert await uploads.parse(make_request_of_waiting_client(), "other", lambda _: "read") == "read"
         leave.set()
 
 
 async def test_slow_upload_parsing_is_rejected_and_stopped() -> None:
-    def work(is_abandoned: Callable[[], bool]) -> str:
+    def parse_until_abandoned(is_abandoned: Callable[[], bool]) -> str:
         while not is_abandoned():
             continue
         raise ReadingAbandoned
 
     with pytest.raises(HttpProblem, match="smaller parts") as refusal:
-        await UploadLimit(BatchSettings(reading_seconds=0.01)).parse(_request_of_one_who_waits(), "acme", work)
+        await UploadLimit(BatchSettings(reading_seconds=0.01)).parse(
+            make_request_of_waiting_client(), "acme", parse_until_abandoned
+        )
     assert refusal.value.status_code == 413

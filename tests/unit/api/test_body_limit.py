@@ -24,7 +24,7 @@ SETTINGS = ApiSettings(
 )
 
 
-def limit(settings: ApiSettings = SETTINGS, **clock: Callable[[], float]) -> BodyLimit:
+def make_body_limit(settings: ApiSettings = SETTINGS, **clock: Callable[[], float]) -> BodyLimit:
     async def application(_: Scope, receive: Receive, __: Send) -> None:
         while (await receive()).get("more_body"):
             continue
@@ -32,7 +32,7 @@ def limit(settings: ApiSettings = SETTINGS, **clock: Callable[[], float]) -> Bod
     return BodyLimit(application, settings, re.compile("/v1/batches"), **clock)
 
 
-async def status(
+async def send_body(
     guard: BodyLimit,
     receive: Callable[[], Awaitable[Message]],
     tenant: str | None = "acme",
@@ -62,7 +62,7 @@ async def status(
     return statuses[0] if statuses else 200
 
 
-def pieces(*bodies: bytes) -> Callable[[], Awaitable[Message]]:
+def make_receive(*bodies: bytes) -> Callable[[], Awaitable[Message]]:
     parts = iter(
         {"type": "http.request", "body": body, "more_body": number < len(bodies)}
         for number, body in enumerate(bodies, 1)
@@ -74,12 +74,12 @@ def pieces(*bodies: bytes) -> Callable[[], Awaitable[Message]]:
     return receive
 
 
-async def never() -> Message:
+async def never_receive() -> Message:
     await asyncio.Event().wait()
     return LAST
 
 
-async def at_once() -> Message:
+async def receive_at_once() -> Message:
     return LAST
 
 
@@ -96,13 +96,13 @@ async def at_once() -> Message:
 async def test_body_over_limit_is_rejected_by_declared_and_actual_size(
     length: bytes, sizes: list[int], expected: int
 ) -> None:
-    receive = pieces(*(b"x" * size for size in sizes))
-    assert await status(limit(), receive, headers=[(b"content-length", length)]) == expected
+    receive = make_receive(*(b"x" * size for size in sizes))
+    assert await send_body(make_body_limit(), receive, headers=[(b"content-length", length)]) == expected
 
 
 async def test_batch_endpoint_has_a_separate_body_limit() -> None:
-    assert await status(limit(), pieces(b"x" * 9_000), path="/v1/batches") == 200
-    assert await status(limit(), pieces(b"x" * 9_001), path="/v1/batches") == 413
+    assert await send_body(make_body_limit(), make_receive(b"x" * 9_000), path="/v1/batches") == 200
+    assert await send_body(make_body_limit(), make_receive(b"x" * 9_001), path="/v1/batches") == 413
 
 
 @pytest.mark.parametrize(
@@ -116,37 +116,37 @@ async def test_batch_endpoint_has_a_separate_body_limit() -> None:
 )
 async def test_value_count_limit_applies_only_to_json_documents(media: bytes, expected: int) -> None:
     headers = [(b"transfer-encoding", b"chunked"), (b"content-type", media)]
-    assert await status(limit(), pieces(*[b"1," * 300] * 5), headers=headers) == expected
+    assert await send_body(make_body_limit(), make_receive(*[b"1," * 300] * 5), headers=headers) == expected
 
 
 @pytest.mark.parametrize("tenant", ["acme", None], ids=["known caller", "unknown caller"])
 async def test_body_that_stops_arriving_is_refused_after_the_deadline(tenant: str | None) -> None:
-    assert await status(limit(), never, tenant) == 408
+    assert await send_body(make_body_limit(), never_receive, tenant) == 408
 
 
 @pytest.mark.parametrize(("size", "expected"), [(1_000, 200), (100, 408)])
 async def test_body_timeout_grows_with_received_bytes(size: int, expected: int) -> None:
-    now, left = 0.0, 5
+    now, pieces_left = 0.0, 5
 
-    async def a_piece_a_second() -> Message:
-        nonlocal now, left
+    async def receive_piece_per_second() -> Message:
+        nonlocal now, pieces_left
         await asyncio.sleep(0)
-        now, left = now + 1, left - 1
-        return {"type": "http.request", "body": b"x" * size, "more_body": left > 0}
+        now, pieces_left = now + 1, pieces_left - 1
+        return {"type": "http.request", "body": b"x" * size, "more_body": pieces_left > 0}
 
-    assert await status(limit(monotonic=lambda: now), a_piece_a_second) == expected
+    assert await send_body(make_body_limit(monotonic=lambda: now), receive_piece_per_second) == expected
 
 
-@pytest.mark.parametrize(("tenant", "other"), [("acme", "other"), (None, "acme")])
-async def test_bodies_in_transfer_are_limited_by_tenant(tenant: str | None, other: str) -> None:
-    patient = limit(SETTINGS.model_copy(update={"body_seconds": 60.0}))
-    slow = [asyncio.ensure_future(status(patient, never, tenant)) for _ in range(2)]
+@pytest.mark.parametrize(("tenant", "other_tenant"), [("acme", "other"), (None, "acme")])
+async def test_bodies_in_transfer_are_limited_by_tenant(tenant: str | None, other_tenant: str) -> None:
+    patient = make_body_limit(SETTINGS.model_copy(update={"body_seconds": 60.0}))
+    slow = [asyncio.ensure_future(send_body(patient, never_receive, tenant)) for _ in range(2)]
     await asyncio.sleep(0)
-    assert await status(patient, at_once, tenant) == 429
-    assert await status(patient, at_once, other) == 200
+    assert await send_body(patient, receive_at_once, tenant) == 429
+    assert await send_body(patient, receive_at_once, other_tenant) == 200
     slow[0].cancel()
     await asyncio.gather(slow[0], return_exceptions=True)
-    assert await status(patient, at_once, tenant) == 200
+    assert await send_body(patient, receive_at_once, tenant) == 200
     slow[1].cancel()
     await asyncio.gather(slow[1], return_exceptions=True)
 
@@ -160,9 +160,9 @@ async def test_body_beyond_the_tenants_limit_is_refused_without_calling_the_appl
 
     settings = SETTINGS.model_copy(update={"body_seconds": 60.0})
     guard = BodyLimit(application, settings, re.compile("/v1/batches"))
-    slow = [asyncio.ensure_future(status(guard, never)) for _ in range(2)]
+    slow = [asyncio.ensure_future(send_body(guard, never_receive)) for _ in range(2)]
     await asyncio.sleep(0)
-    assert await status(guard, at_once, path="/v1/comparisons") == 429
+    assert await send_body(guard, receive_at_once, path="/v1/comparisons") == 429
     assert called == ["/v1/evaluations"] * 2
     for body in slow:
         body.cancel()

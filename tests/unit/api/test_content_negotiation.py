@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from orchestrator.web.content_negotiation import choose_media_type, parse_preferred_wait
 
-OFFERED = ("application/json", "text/markdown", "text/html")
+MEDIA_TYPES = ("application/json", "text/markdown", "text/html")
 
 
 @pytest.mark.parametrize(
@@ -25,12 +25,12 @@ OFFERED = ("application/json", "text/markdown", "text/html")
     ],
 )
 def test_preferred_media_type_is_chosen(accept: str | None, media: str | None) -> None:
-    assert choose_media_type(accept, OFFERED) == media
+    assert choose_media_type(accept, MEDIA_TYPES) == media
 
 
 @given(st.text())
 def test_any_accept_header_is_parsed(accept: str) -> None:
-    assert choose_media_type(accept, OFFERED) in (*OFFERED, None)
+    assert choose_media_type(accept, MEDIA_TYPES) in (*MEDIA_TYPES, None)
 
 
 @pytest.mark.parametrize(

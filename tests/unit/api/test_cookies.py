@@ -14,12 +14,12 @@ NOW = dt.datetime(2026, 1, 2, tzinfo=dt.UTC)
 PUBLIC = AccessSettings(url="https://assayer.example.org")
 
 
-def _asked(scheme: str, cookies: str) -> Request:
+def make_request(scheme: str, cookies: str) -> Request:
     headers = [(b"host", b"assayer.example.org"), (b"cookie", cookies.encode())]
     return Request({"type": "http", "scheme": scheme, "path": "/console", "query_string": b"", "headers": headers})
 
 
-def _attempt(state: str) -> str:
+def encode_attempt(state: str) -> str:
     attempt = SignInAttempt(
         provider="idp",
         state=state * 43,
@@ -31,16 +31,16 @@ def _attempt(state: str) -> str:
     return urlsafe_b64encode(attempt.model_dump_json().encode()).decode()
 
 
-def _state(request: Request, settings: AccessSettings) -> str | None:
+def read_state(request: Request, settings: AccessSettings) -> str | None:
     attempt = read_attempt(request, settings, NOW)
-    return _attempt(attempt.state[0]) if attempt else None
+    return encode_attempt(attempt.state[0]) if attempt else None
 
 
 @pytest.mark.parametrize(
-    ("read", "name", "own", "foreign"),
+    ("read", "name", "own_value", "foreign"),
     [
         (read_session_token, "assayer-session", "Ada", "Eve"),
-        (_state, "assayer-sign-in", _attempt("a"), _attempt("e")),
+        (read_state, "assayer-sign-in", encode_attempt("a"), encode_attempt("e")),
     ],
 )
 @pytest.mark.parametrize(
@@ -55,13 +55,13 @@ def _state(request: Request, settings: AccessSettings) -> str | None:
 def test_cookie_with_wrong_host_prefix_is_ignored(
     read: Callable[[Request, AccessSettings], str | None],
     name: str,
-    own: str,
+    own_value: str,
     foreign: str,
     settings: AccessSettings,
     scheme: str,
     secure: bool,
 ) -> None:
-    ours, planted = (f"__Host-{name}", name) if secure else (name, f"__Host-{name}")
-    assert read(_asked(scheme, f"{planted}={foreign}"), settings) is None
-    assert read(_asked(scheme, f"{planted}={foreign}; {ours}={own}"), settings) == own
-    assert read(_asked(scheme, f"{ours}={own}; {planted}={foreign}"), settings) == own
+    own_name, planted_name = (f"__Host-{name}", name) if secure else (name, f"__Host-{name}")
+    assert read(make_request(scheme, f"{planted_name}={foreign}"), settings) is None
+    assert read(make_request(scheme, f"{planted_name}={foreign}; {own_name}={own_value}"), settings) == own_value
+    assert read(make_request(scheme, f"{own_name}={own_value}; {planted_name}={foreign}"), settings) == own_value

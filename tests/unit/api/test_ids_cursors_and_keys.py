@@ -17,8 +17,8 @@ from orchestrator.problems import HttpProblem
 from orchestrator.web.pagination import decode_cursor, encode_cursor
 
 
-class Ticking:
-    """A clock that goes on by a millisecond whenever it is looked at."""
+class TickingClock:
+    """Clock that advances by a millisecond at every reading."""
 
     def __init__(self) -> None:
         self._now = dt.datetime(2026, 1, 2, tzinfo=dt.UTC)
@@ -32,7 +32,7 @@ class Ticking:
 
 
 def test_ids_sort_by_generation_time() -> None:
-    draw = create_id_generator(Ticking())
+    draw = create_id_generator(TickingClock())
     ids = [draw("ev") for _ in range(200)]
     assert ids == sorted(ids)
     assert len(set(ids)) == 200
@@ -68,10 +68,10 @@ def test_an_idempotency_key_may_be_quoted(header: str, key: str) -> None:
 def test_generated_secret_is_repeatable_for_same_caller_key_and_nonce() -> None:
     plan = KeyPlan(name="robot", scopes=frozenset({"read"}))
     creation = KeyCreation(tenant=TenantId("acme"), plan=plan, nonce="00" * 32)
-    again = KeyCreation.model_validate_json(creation.model_dump_json())
+    repeated_creation = KeyCreation.model_validate_json(creation.model_dump_json())
     secret = creation.build_response_body("ak_1_secret").secret
     assert hash_key(secret) is not None
-    assert again.build_response_body("ak_1_secret").secret == secret
+    assert repeated_creation.build_response_body("ak_1_secret").secret == secret
     assert creation.build_response_body("ak_2_secret").secret != secret
     assert creation.model_copy(update={"nonce": "01" * 32}).build_response_body("ak_1_secret").secret != secret
     assert secret.split("_", 2)[2] not in creation.model_dump_json()

@@ -14,7 +14,7 @@ from orchestrator.application import get_documented_app
 from orchestrator.problems import MEDIA_TYPE
 
 PUBLISHED = Path(__file__).parents[3] / "docs" / "openapi.json"
-STALE = "docs/openapi.json is out of date; renew it with: python -m orchestrator > docs/openapi.json"
+STALE_MESSAGE = "docs/openapi.json is out of date; renew it with: python -m orchestrator > docs/openapi.json"
 
 Operation = tuple[str, str, dict[str, Any]]
 
@@ -30,18 +30,18 @@ def operations(document: dict[str, Any]) -> list[Operation]:
 
 
 def test_published_openapi_document_is_up_to_date(document: dict[str, Any]) -> None:
-    assert json.loads(PUBLISHED.read_text("utf-8")) == document, STALE
+    assert json.loads(PUBLISHED.read_text("utf-8")) == document, STALE_MESSAGE
 
 
 def test_every_schema_reference_exists(document: dict[str, Any]) -> None:
-    def references(part: Any) -> set[str]:
+    def collect_references(part: Any) -> set[str]:
         if isinstance(part, dict):
-            own = {part["$ref"]} if isinstance(part.get("$ref"), str) else set()
-            return own.union(*(references(item) for item in part.values()))
-        return set().union(*(references(item) for item in part)) if isinstance(part, list) else set()
+            own_references = {part["$ref"]} if isinstance(part.get("$ref"), str) else set()
+            return own_references.union(*(collect_references(item) for item in part.values()))
+        return set().union(*(collect_references(item) for item in part)) if isinstance(part, list) else set()
 
-    named = {f"#/components/{kind}/{name}" for kind, members in document["components"].items() for name in members}
-    assert {ref for ref in references(document) if ref.startswith("#/components/")} <= named
+    defined = {f"#/components/{kind}/{name}" for kind, members in document["components"].items() for name in members}
+    assert {ref for ref in collect_references(document) if ref.startswith("#/components/")} <= defined
 
 
 def test_every_route_below_v1_says_which_scope_it_needs(operations: list[Operation]) -> None:
@@ -71,20 +71,22 @@ def test_posts_without_idempotency_key_are_listed_exceptions(operations: list[Op
         "/v1/evaluations/{id}/remarks",
     }
     of_verdicts = {"/v1/evaluations/{id}/retry", "/v1/batches/{id}/retry"}  # what waits or runs stays as it is
-    without = {
+    operations_without_key = {
         path
         for path, operation in posts.items()
         if "Idempotency-Key" not in {item["name"] for item in operation.get("parameters", ())}
     }
-    assert without == asks_only | deletes_only | of_people | of_verdicts
+    assert operations_without_key == asks_only | deletes_only | of_people | of_verdicts
 
 
 def test_every_error_response_is_a_problem_document(document: dict[str, Any], operations: list[Operation]) -> None:
     for path, method, operation in operations:
         for status, response in operation["responses"].items():
             if status.startswith(("4", "5")):
-                shown = document["components"]["responses"].get(response.get("$ref", "").rpartition("/")[2], response)
-                assert list(shown["content"]) == [MEDIA_TYPE], (path, method, status)
+                resolved = document["components"]["responses"].get(
+                    response.get("$ref", "").rpartition("/")[2], response
+                )
+                assert list(resolved["content"]) == [MEDIA_TYPE], (path, method, status)
 
 
 def test_operation_ids_are_unique_and_read_as_verb_and_noun(operations: list[Operation]) -> None:
@@ -101,17 +103,17 @@ def test_operation_ids_are_unique_and_read_as_verb_and_noun(operations: list[Ope
 
 def test_operation_ids_match_route_functions_except_shared_handlers(operations: list[Operation]) -> None:
     shared = {"list_jobs", "get_job", "cancel_job", "list_items", "stream"}
-    functions = {route.endpoint.__name__ for route in _routes(get_documented_app().routes)}
+    functions = {route.endpoint.__name__ for route in list_routes(get_documented_app().routes)}
     ids = {operation["operationId"] for _, _, operation in operations}
     assert functions - ids == shared
 
 
-def _routes(routes: Iterable[BaseRoute]) -> Iterator[APIRoute]:
+def list_routes(routes: Iterable[BaseRoute]) -> Iterator[APIRoute]:
     for route in routes:
         if isinstance(route, APIRoute):
             yield from [route] if route.include_in_schema else []
         elif (router := getattr(route, "original_router", None)) is not None:
-            yield from _routes(router.routes)
+            yield from list_routes(router.routes)
 
 
 def test_summaries_are_single_lines(operations: list[Operation]) -> None:

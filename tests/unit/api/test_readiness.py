@@ -6,7 +6,7 @@ from orchestrator.problems import Check
 from orchestrator.web.readiness import Readiness
 
 
-class Looks:
+class SlowChecks:
     def __init__(self) -> None:
         self.count = 0
         self.may_end = asyncio.Event()
@@ -19,14 +19,14 @@ class Looks:
 
 
 async def test_readiness_result_is_cached_after_check_completes() -> None:
-    looks = Looks()
-    readiness = Readiness(looks, 2.0, lambda: looks.now)
-    asking = [asyncio.create_task(readiness.run_checks()) for _ in range(50)]
+    checks = SlowChecks()
+    readiness = Readiness(checks, 2.0, lambda: checks.now)
+    requests = [asyncio.create_task(readiness.run_checks()) for _ in range(50)]
     await asyncio.sleep(0)
-    looks.now += 10
-    looks.may_end.set()
-    assert {checks[0].detail for checks in await asyncio.gather(*asking)} == {"1"}
-    looks.now += 1.9
+    checks.now += 10
+    checks.may_end.set()
+    assert {checks[0].detail for checks in await asyncio.gather(*requests)} == {"1"}
+    checks.now += 1.9
     assert (await readiness.run_checks())[0].detail == "1"
-    looks.now += 0.1
+    checks.now += 0.1
     assert (await readiness.run_checks())[0].detail == "2"

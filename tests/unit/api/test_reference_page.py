@@ -22,15 +22,15 @@ def page(document: dict[str, Any]) -> str:
 
 def test_every_operation_shows_path_parameters_responses_and_scopes(document: dict[str, Any], page: str) -> None:
     blocks = re.findall(r'<details class="operation" id="([^"]+)">(.*?)</details>', page, re.DOTALL)
-    shown = {name: unescape(block) for name, block in blocks}
-    told = {
+    text_by_operation = {name: unescape(block) for name, block in blocks}
+    expected_texts = {
         item["operationId"]: (path, method, item)
-        for path, of in document["paths"].items()
-        for method, item in of.items()
+        for path, methods in document["paths"].items()
+        for method, item in methods.items()
     }
-    assert shown.keys() == told.keys()
-    for name, (path, method, operation) in told.items():
-        block = shown[name]
+    assert text_by_operation.keys() == expected_texts.keys()
+    for name, (path, method, operation) in expected_texts.items():
+        block = text_by_operation[name]
         assert f"<code>{path}</code>" in block, name
         assert f">{method.upper()}</span>" in block, name
         for needed in (*(item["name"] for item in operation.get("parameters", ())), *operation["responses"]):
@@ -41,8 +41,8 @@ def test_every_operation_shows_path_parameters_responses_and_scopes(document: di
 
 def test_every_schema_is_described_with_its_properties(document: dict[str, Any], page: str) -> None:
     for name, schema in document["components"]["schemas"].items():
-        _, _, rest = page.partition(f'id="schema-{name}"')
-        block = rest.partition('class="schema"')[0]
+        _, _, schema_section = page.partition(f'id="schema-{name}"')
+        block = schema_section.partition('class="schema"')[0]
         for item in schema.get("properties", ()):
             assert f"<code>{item}</code>" in block, (name, item)
 

@@ -26,7 +26,7 @@ RUN = EvaluationId("ev_1")
 DONE = JobVerdict(state="succeeded", run_id=RUN)
 
 
-def lease_of(number: int = 1, attempt: int = 1, pinned: dict[str, Any] | None = None) -> Lease:
+def make_lease(number: int = 1, attempt: int = 1, pinned: dict[str, Any] | None = None) -> Lease:
     return Lease(
         job=JobId(f"job_{number}"),
         tenant=TenantId("bees"),
@@ -42,33 +42,33 @@ def lease_of(number: int = 1, attempt: int = 1, pinned: dict[str, Any] | None = 
 
 
 class InMemoryLeases:
-    """A queue and the leases out of it. `away`: the database cannot be reached."""
+    """Job queue and its leases. If `is_unreachable`, every call fails as without a database."""
 
     def __init__(self, *queued: Lease) -> None:
         self.queued = list(queued)
-        self.held: dict[UUID, Lease] = {lease.token: lease for lease in queued}
-        self.asked: list[FreeSlots] = []
-        self.begun: list[tuple[JobId, EvaluationId]] = []
+        self.held_leases: dict[UUID, Lease] = {lease.token: lease for lease in queued}
+        self.requested_slots: list[FreeSlots] = []
+        self.started_runs: list[tuple[JobId, EvaluationId]] = []
         self.finished: dict[JobId, JobVerdict] = {}
         self.given_back: dict[JobId, tuple[str, bool, float]] = {}
-        self.beats = 0
-        self.away = False
+        self.renewals = 0
+        self.is_unreachable = False
         self.changed = asyncio.Event()
         self.on_acquire: Callable[[], object] = lambda: None
 
     def put(self, lease: Lease) -> None:
         self.queued.append(lease)
-        self.held[lease.token] = lease
+        self.held_leases[lease.token] = lease
 
     def take(self, lease: Lease) -> None:
         """Simulate the lease being taken by another worker or by a cancellation."""
-        self.held.pop(lease.token, None)
+        self.held_leases.pop(lease.token, None)
 
-    def _reach(self) -> None:
-        if self.away:
+    def _require_database(self) -> None:
+        if self.is_unreachable:
             raise StorageError("The database is out of reach.")
 
-    def _notice(self) -> None:
+    def _notify(self) -> None:
         self.changed.set()
 
     async def until(self, is_reached: Callable[[], bool]) -> None:
@@ -77,56 +77,56 @@ class InMemoryLeases:
             await self.changed.wait()
 
     async def acquire(self, worker: str, places: FreeSlots) -> list[Lease]:
-        self.asked.append(places)
-        self._notice()
-        self._reach()
+        self.requested_slots.append(places)
+        self._notify()
+        self._require_database()
         self.on_acquire()
         acquired, self.queued = self.queued[: places.free], self.queued[places.free :]
         return acquired
 
     async def renew(self, tokens: Sequence[UUID]) -> set[UUID]:
-        self.beats += 1
-        self._notice()
-        self._reach()
-        return {token for token in tokens if token in self.held}
+        self.renewals += 1
+        self._notify()
+        self._require_database()
+        return {token for token in tokens if token in self.held_leases}
 
     async def record_run(self, lease: Lease, run_id: EvaluationId, pinned: Mapping[str, Any]) -> bool:
-        self._reach()
-        if lease.token in self.held:
-            self.begun.append((lease.job, run_id))
-        return lease.token in self.held
+        self._require_database()
+        if lease.token in self.held_leases:
+            self.started_runs.append((lease.job, run_id))
+        return lease.token in self.held_leases
 
     async def finish(self, lease: Lease, verdict: JobVerdict) -> bool:
-        self._notice()
-        self._reach()
-        if self.held.pop(lease.token, None) is None:
+        self._notify()
+        self._require_database()
+        if self.held_leases.pop(lease.token, None) is None:
             return False
         assert lease.job not in self.finished
         self.finished[lease.job] = verdict
         return True
 
     async def give_back(self, lease: Lease, why: str, *, attempt_failed: bool, after_seconds: float) -> JobState | None:
-        self._notice()
-        self._reach()
-        if self.held.pop(lease.token, None) is None:
+        self._notify()
+        self._require_database()
+        if self.held_leases.pop(lease.token, None) is None:
             return None
         self.given_back[lease.job] = (why, attempt_failed, after_seconds)
         return "queued"
 
     async def expire(self) -> int:
-        self._reach()
+        self._require_database()
         return 0
 
 
 class InMemoryEvents:
     def __init__(self) -> None:
         self.appended: list[tuple[JobId, EventKind, dict[str, Any]]] = []
-        self.away = False
+        self.is_unreachable = False
 
     async def append(
         self, job: JobId, kind: EventKind, data: Mapping[str, Any], lease: UUID | None = None
     ) -> int | None:
-        if self.away:
+        if self.is_unreachable:
             raise StorageError("The database is out of reach.")
         self.appended.append((job, kind, dict(data)))
         return len(self.appended)
@@ -147,17 +147,17 @@ Script = Callable[[Lease, Progress, OnRunStarted], Awaitable[JobVerdict]]
 
 
 class ScriptedPerformer:
-    """A performer that does for each job what the test says; otherwise it begins the job and is done."""
+    """Performer that runs the script of each job; jobs without a script succeed at once."""
 
     def __init__(self, scripts: Mapping[JobId, Script] | None = None) -> None:
         self.scripts = scripts or {}
 
     async def perform(self, lease: Lease, progress: Progress, begun: OnRunStarted) -> JobVerdict:
-        script = self.scripts.get(lease.job, self.at_once)
+        script = self.scripts.get(lease.job, self.succeed_at_once)
         return await script(lease, progress, begun)
 
     @staticmethod
-    async def at_once(lease: Lease, progress: Progress, begun: OnRunStarted) -> JobVerdict:
+    async def succeed_at_once(lease: Lease, progress: Progress, begun: OnRunStarted) -> JobVerdict:
         await begun(RUN, {"models": ["twin"]})
         return DONE
 
@@ -166,13 +166,13 @@ class EndlessJob:
     """Job that never ends by itself. It records whether it was stopped."""
 
     def __init__(self) -> None:
-        self.begun = asyncio.Event()
+        self.started = asyncio.Event()
         self.stopped = asyncio.Event()
         self.release = asyncio.Event()
 
     async def __call__(self, lease: Lease, progress: Progress, begun: OnRunStarted) -> JobVerdict:
         await begun(RUN, {"models": ["twin"]})
-        self.begun.set()
+        self.started.set()
         try:
             await self.release.wait()
         except asyncio.CancelledError:

@@ -7,7 +7,7 @@ from assayer.errors import StorageError
 from orchestrator.execution.chores import Chore, run_chores
 
 
-class Unlocked:
+class AlwaysFreeLock:
     """Lock under which no other process does any chore."""
 
     async def run_alone(self, name: str, work: Callable[[], Awaitable[object]]) -> bool:
@@ -16,23 +16,23 @@ class Unlocked:
 
 
 async def test_failed_chore_is_retried_without_stopping_other_chores() -> None:
-    again, other = asyncio.Event(), asyncio.Event()
+    retried, other_ran = asyncio.Event(), asyncio.Event()
     times = 0
 
-    async def failing_once() -> None:
+    async def fail_once() -> None:
         nonlocal times
         times += 1
         if times == 1:
             raise StorageError("The database is out of reach.")
-        again.set()
+        retried.set()
 
-    async def quiet() -> None:
-        other.set()
+    async def succeed() -> None:
+        other_ran.set()
 
-    chores = [Chore("sweep", 0.0, failing_once), Chore("dust", 3_600.0, quiet)]
-    running = asyncio.create_task(run_chores(chores, Unlocked(), 0.01))
-    await again.wait()
-    await other.wait()
+    chores = [Chore("sweep", 0.0, fail_once), Chore("dust", 3_600.0, succeed)]
+    running = asyncio.create_task(run_chores(chores, AlwaysFreeLock(), 0.01))
+    await retried.wait()
+    await other_ran.wait()
     running.cancel()
     await asyncio.gather(running, return_exceptions=True)
     assert times >= 2
