@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from orchestrator.store import key_store, mails, sessions, sign_in_links
+from orchestrator.store import key_store, mails, sessions
 from orchestrator.store.migrator import AnyConnection
 from tests.contract.api.identity_provider import browser, provider_running, signing_in_with
 from tests.contract.api.routes import api_operations, console_routes
