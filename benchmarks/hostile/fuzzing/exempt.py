@@ -42,7 +42,7 @@ EXEMPT: Mapping[str, str] = {
     "assayer.methods.scicompanion.retrieval": "asks the corpus, whose queries are bounded",
     "assayer.methods.scicompanion.walk": "asks the corpus, whose queries are bounded",
     "assayer.methods.toml_files": "reads files of the operator's own",
-    "assayer.own_references.borne_out.explain_not_asked": "asks a model about a passage that passages_citing cut",
+    "assayer.own_references.check.explain_not_asked": "asks a model about a passage that passages_citing cut",
     "assayer.reports.assembly": _OF_MODELS,
     "assayer.reports.html": _OF_MODELS,
     "assayer.reports.markdown.render_markdown": "takes the name of a template",
