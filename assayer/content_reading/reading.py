@@ -1,13 +1,40 @@
 """Check an answer against the paper, dropping names and claims that do not occur in it."""
 
 from collections.abc import Iterator
+from typing import Annotated, Literal
 
+from pydantic import Field
+
+from assayer.citing.answer_texts import TextRole
 from assayer.citing.quotes import find_quote
-from assayer.content_reading.schemas import ContentAnswer, ContentQuestion
-from assayer.models import ContentKind
+from assayer.models import ContentKind, Frozen
 from assayer.text.contents import MAX_CLAIMS, MAX_NAMES, FoundContents, Mention, TextPart, text_with_title
 from assayer.text.names import normalise_name
 from assayer.text.sentences import sentence_spans
+
+
+class ContentQuestion(Frozen):
+    title: str
+    abstract: str
+
+
+class ReadName(Frozen):
+    name: Annotated[str, TextRole.COPIED] = Field(description="One unbroken stretch of the abstract or the title.")
+    kind: ContentKind = Field(
+        description="method: can be applied, run or measured with, as data sets and measures too. concept: is studied."
+    )
+    role: Literal["introduced", "built_on", "other"] = Field(
+        description="introduced: new with this paper. built_on: what is introduced is a changed or extended form of "
+        "it, or has it as a main part, by the text's own words. In doubt other."
+    )
+
+
+class ContentAnswer(Frozen):
+    names: list[ReadName] = Field(description="At most 16, usually five to ten, the most central first.")
+    claims: list[Annotated[str, TextRole.COPIED]] = Field(
+        description="At most 3 sentences of the abstract, copied exactly, that tell an outcome; may be empty."
+    )
+
 
 _MAX_NAME_CHARS = 60
 

@@ -1,7 +1,6 @@
 """LLM task that extracts a paper's names and claims. Without a model, patterns find them (`assayer.text.contents`)."""
 
-from assayer.content_reading.reading import locate_contents
-from assayer.content_reading.schemas import ContentAnswer, ContentQuestion
+from assayer.content_reading.reading import ContentAnswer, ContentQuestion, locate_contents
 from assayer.llm import Task
 from assayer.prompts import Prompts
 
