@@ -10,8 +10,7 @@ import assayer
 from assayer.bias_test.persuasive import PERSUASIVE, PERSUASIVE_CHECK, PersuasiveQuestion, SameContentQuestion
 from assayer.claim_support.schemas import SupportItem, SupportQuestion
 from assayer.claim_support.task import SUPPORT
-from assayer.content_reading.reading import ContentQuestion
-from assayer.content_reading.task import CONTENTS
+from assayer.content_reading.task import CONTENTS, ContentQuestion
 from assayer.criteria.part import ShownCriterion
 from assayer.criteria.task import JUDGE_CRITERIA, CriteriaQuestion, ShownFinding
 from assayer.llm import Task
