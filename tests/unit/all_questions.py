@@ -17,7 +17,7 @@ from assayer.llm import Task
 from assayer.methods.debate.composition import ROLES
 from assayer.methods.debate.schemas import DebateQuestion
 from assayer.methods.debate.tasks import DEBATE_TASKS
-from assayer.name_reading.task import NAMES, NamesQuestion
+from assayer.name_reading.reading import NAMES, NamesQuestion
 from assayer.plan_review.task import FLAWS, DoubtedPlan
 from assayer.ranking.comparison import PairQuestion, build_comparison_task
 from assayer.ranking.group_analysis import ANALYSIS, GroupQuestion, ShownIdea, ShownPair, ShownReason
