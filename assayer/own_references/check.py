@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from assayer.claim_support.checking import check_support
-from assayer.claim_support.schemas import SupportItem
+from assayer.claim_support.task import SupportItem
 from assayer.llm import Llm
 from assayer.models import (
     Absent,

@@ -8,8 +8,7 @@ from pydantic import BaseModel
 
 import assayer
 from assayer.bias_test.persuasive import PERSUASIVE, PERSUASIVE_CHECK, PersuasiveQuestion, SameContentQuestion
-from assayer.claim_support.schemas import SupportItem, SupportQuestion
-from assayer.claim_support.task import SUPPORT
+from assayer.claim_support.task import SUPPORT, SupportItem, SupportQuestion
 from assayer.content_reading.task import CONTENTS, ContentQuestion
 from assayer.criteria.part import ShownCriterion
 from assayer.criteria.task import JUDGE_CRITERIA, CriteriaQuestion, ShownFinding
