@@ -24,7 +24,7 @@ from orchestrator.problems import HttpProblem, build_not_found_problem
 from orchestrator.reviewing.models import ReviewRefused
 from orchestrator.services.assignments import AssignmentDraft
 from orchestrator.store.assigned_tables import AssignedView, ReviewerLoad
-from orchestrator.web.path_resources import CallInPath
+from orchestrator.web.path_parameters import CallInPath
 
 router = APIRouter(prefix="/console/calls/{id}/assignments", tags=["pages"], include_in_schema=False)
 

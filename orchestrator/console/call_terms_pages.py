@@ -22,8 +22,7 @@ from orchestrator.jobs.models import BatchId
 from orchestrator.jobs.submissions import BatchStatus
 from orchestrator.reviewing.models import ReviewRefused
 from orchestrator.store.call_details import StaleCallDetails
-from orchestrator.web.path_parameters import PathId
-from orchestrator.web.path_resources import CallInPath
+from orchestrator.web.path_parameters import CallInPath, PathId
 
 router = APIRouter(prefix="/console/calls", tags=["pages"], include_in_schema=False)
 
