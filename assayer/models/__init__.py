@@ -38,6 +38,7 @@ from assayer.models.document import (
     ReadingRecord,
     ReadSection,
     ReferencesReader,
+    Section,
     UnreadPart,
 )
 from assayer.models.evidence_graph import (
@@ -98,7 +99,6 @@ from assayer.models.plan_review import (
 )
 from assayer.models.release import MeasuredMinimum, MinimumName, ReleaseMinima, ReportRelease
 from assayer.models.report import EvaluationId, IdeaCard, Notice, Provenance, Report
-from assayer.models.section import Section
 from assayer.models.verdict import (
     ClassProbability,
     GraphUsed,

@@ -7,7 +7,14 @@ from typing import Literal
 
 from assayer.models.base import Frozen
 from assayer.models.cited_work import CitedWork
-from assayer.models.section import Section
+
+
+class Section(Frozen):
+    """Titled section of an idea, a document or a paper."""
+
+    title: str
+    text: str
+
 
 ReferencesReader = Literal["grobid", "bibtex", "text"]
 """Parser that split a reference list into entries: GROBID, the fields in a BibTeX file, or assayer's own parser of

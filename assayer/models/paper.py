@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from assayer.models.base import Frozen
 from assayer.models.cited_work import CitedWork
-from assayer.models.section import Section
+from assayer.models.document import Section
 from assayer.models.window import OPEN, Window
 from assayer_client.reports import FieldOrigin, Retraction, TextFlag
 from assayer_client.resources import PaperId
