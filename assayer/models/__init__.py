@@ -27,11 +27,11 @@ from assayer.models.board import (
     Reviewer,
     ScoreInterval,
 )
-from assayer.models.cited_work import CitedWork
 from assayer.models.contents import ContentKind, NamedContent, PaperContents
 from assayer.models.coverage import ClaimCounts, Coverage, SourceFailure, UnreadableCause
 from assayer.models.criteria import CRITERIA, MAX_CRITERIA, Criterion
 from assayer.models.document import (
+    CitedWork,
     Document,
     FrontMatterField,
     Note,

@@ -7,8 +7,7 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from assayer.models.base import Frozen
-from assayer.models.cited_work import CitedWork
-from assayer.models.document import Section
+from assayer.models.document import CitedWork, Section
 from assayer.models.window import OPEN, Window
 from assayer_client.reports import FieldOrigin, Retraction, TextFlag
 from assayer_client.resources import PaperId
