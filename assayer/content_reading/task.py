@@ -1,4 +1,5 @@
-"""LLM task that extracts a paper's names and claims. Without a model, patterns find them (`assayer.text.contents`)."""
+"""LLM task that extracts a paper's names and claims, and drops those that do not occur in the paper. Without a model,
+patterns find them (`assayer.text.contents`)."""
 
 from collections.abc import Iterator
 from typing import Annotated, Literal

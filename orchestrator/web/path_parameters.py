@@ -1,4 +1,5 @@
-"""Parameters in request paths."""
+"""Parameters in request paths, and dependencies that provide the call or evaluation that a path names. A route declares
+such a dependency after its context, which authenticates the caller and checks their permissions."""
 
 from typing import Annotated
 
@@ -11,11 +12,7 @@ from orchestrator.web.services import ServicesDependency
 
 PathId = Annotated[str, Path(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
 """A resource's id in a request path."""
-
-
 EntryNumber = Annotated[int, Path(ge=1, le=2**53)]
-
-
 LlmRequestNumber = Annotated[int, Path(ge=1, le=1_000_000)]
 
 

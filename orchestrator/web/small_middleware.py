@@ -1,8 +1,10 @@
-"""Support for HEAD on every GET route (RFC 9110): the same headers without a body."""
+"""HEAD on every GET route (RFC 9110), and a time limit for requests while the database is down."""
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from orchestrator.store.database import limit_outage_wait
+
+_MAX_WAIT_SECONDS = 2.0
 
 
 class HeadRequests:
@@ -21,9 +23,6 @@ class HeadRequests:
             await send({**message, "body": b""} if message["type"] == "http.response.body" else message)
 
         await self._app({**scope, "method": "GET"}, receive, send_head)
-
-
-_MAX_WAIT_SECONDS = 2.0
 
 
 class OutageLimit:
