@@ -22,7 +22,7 @@ from orchestrator.mail.models import (
 )
 from orchestrator.reviewing.models import Member
 from orchestrator.store.audit_log import PgAuditLog
-from orchestrator.store.database import Connection, Database, Store
+from orchestrator.store.database import Connection, Database, Store, in_transaction
 from orchestrator.store.job_sql import CALL_TITLE
 from orchestrator.store.json_columns import replace_nul, to_json_column
 from orchestrator.store.outbox import PgOutbox, build_claim_query
@@ -161,29 +161,24 @@ class PgMails(PgOutbox):
         """Return the reviewers who have missing reviews in a call, sorted by name."""
         return await self._database.select(MissingReviewer, _SELECT_MISSING_REVIEWERS, tenant, batch)
 
-    async def remind(self, tenant: TenantId, batch: BatchId, by: ActBy, log: PgAuditLog) -> int:
+    @in_transaction
+    async def remind(self, connection: Connection, tenant: TenantId, batch: BatchId, by: ActBy, log: PgAuditLog) -> int:
         """Queue a reminder to each reviewer who has missing reviews in a call, wants emails, and was not reminded
         within the last day. Return the number of reminders."""
-
-        async def queue_reminders(connection: Connection) -> int:
-            async with connection.transaction():
-                # Locks the call, so that two officers cannot send reminders at the same time.
-                call = await connection.fetchrow(f"{_SELECT_CALL} FOR NO KEY UPDATE", tenant, batch)
-                if call is None or not self.enabled:
-                    return 0
-                rows = await connection.fetch(_SELECT_MISSING_REVIEWERS, tenant, batch)
-                reviewers = [from_row(MissingReviewer, row) for row in rows]
-                due_reviewers = [reviewer for reviewer in reviewers if reviewer.is_due(by.at)]
-                for reviewer in due_reviewers:
-                    message = ReviewsMissing(
-                        call=batch, name=call["name"], proposals=reviewer.proposals, due=call["opinions_due"]
-                    )
-                    await self._queue(connection, reviewer.id, batch, message)
-                if due_reviewers:
-                    await log.append(connection, tenant, by, "reviewers reminded", batch, reviewers=len(due_reviewers))
-                return len(due_reviewers)
-
-        return await self._database.run(queue_reminders)
+        # Locks the call, so that two officers cannot send reminders at the same time.
+        call = await connection.fetchrow(f"{_SELECT_CALL} FOR NO KEY UPDATE", tenant, batch)
+        if call is None or not self.enabled:
+            return 0
+        rows = await connection.fetch(_SELECT_MISSING_REVIEWERS, tenant, batch)
+        due_reviewers = [reviewer for row in rows if (reviewer := from_row(MissingReviewer, row)).is_due(by.at)]
+        for reviewer in due_reviewers:
+            message = ReviewsMissing(
+                call=batch, name=call["name"], proposals=reviewer.proposals, due=call["opinions_due"]
+            )
+            await self._queue(connection, reviewer.id, batch, message)
+        if due_reviewers:
+            await log.append(connection, tenant, by, "reviewers reminded", batch, reviewers=len(due_reviewers))
+        return len(due_reviewers)
 
     async def queue_sign_in_link(self, address: str) -> None:
         """Queue an email with a sign-in link for each reviewer with this address, at most once in ten minutes."""
