@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 from orchestrator.access.audit_chain import ActBy, AuditedAct
 from orchestrator.access.roles import MemberId
 from orchestrator.jobs.models import BatchId, JobId, TenantId
+from orchestrator.reviewing.conflict_search import FoundConflict
 from orchestrator.reviewing.models import Assignment, ConflictOfInterest
 from orchestrator.store.audit_log import LoggedStore, PgAuditLog
 from orchestrator.store.database import Connection, Database, in_transaction, select_one
@@ -215,18 +216,11 @@ class PgAssignments(LoggedStore):
         return await self._database.select(ConflictOfInterest, _SELECT_CONFLICTS, tenant, batch)
 
     async def store_detected_conflicts(
-        self, conflicts: Sequence[tuple[JobId, MemberId, str, str]], now: dt.datetime
+        self, conflicts: Sequence[tuple[JobId, FoundConflict]], now: dt.datetime
     ) -> None:
-        """Store detected conflicts. Each is a tuple of evaluation, reviewer, source, and the words of the proposal that
-        matched."""
-
-        async def insert_conflicts(connection: Connection) -> None:
-            await connection.executemany(
-                _INSERT_DETECTED_CONFLICT,
-                [(item, member, source, replace_nul(words), now) for item, member, source, words in conflicts],
-            )
-
-        await self._database.run(insert_conflicts)
+        """Store detected conflicts, each with its evaluation."""
+        rows = [(item, found.member, found.source, replace_nul(found.words), now) for item, found in conflicts]
+        await self._database.run(lambda connection: connection.executemany(_INSERT_DETECTED_CONFLICT, rows))
 
     async def declare_within(
         self,
