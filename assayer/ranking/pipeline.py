@@ -126,12 +126,8 @@ async def rank_ideas(
     usable_comparisons, refused = split_comparisons(known_comparisons, rows, judging)
     for objection, count in Counter(map(judging.explain_objection, refused)).items():
         run.journal.record_dropped("known comparison", f"judged {objection}", count)
-    usable = {
-        (item.first, item.second): item
-        for item in reversed(usable_comparisons)
-        if _is_usable(item, rows, options.order_by)
-    }
-    progress = _ComparisonProgress(list(usable.values())[::-1], submitted=len(usable), finished=len(usable))
+    usable = _select_usable(usable_comparisons, rows, options.order_by)
+    progress = _ComparisonProgress(list(usable), submitted=len(usable), finished=len(usable))
     budget = min(
         round(options.comparisons_per_idea * len(distinct_ideas)), len(distinct_ideas) * (len(distinct_ideas) - 1)
     )
@@ -165,7 +161,7 @@ async def rank_ideas(
             by_dimension[options.order_by],
             options.confidence,
             submitted=progress.submitted,
-            of_unknown_judge=sum(item.judged_by is None for item in usable.values()),
+            of_unknown_judge=sum(item.judged_by is None for item in usable),
             failed=len(progress.failed),
         ),
         has_starting_scores=seeds is not None,
@@ -212,11 +208,15 @@ def _choose_round(
     return choose_pairs(strengths, count, round_seed, cut, unanswered)
 
 
-def _is_usable(earlier: Comparison, rows: Mapping[IdeaId, int], dimension: str) -> bool:
-    """Return whether an earlier comparison is between different texts and covers the dimension that decides the
-    order."""
-    is_judged = any(verdict.dimension == dimension for verdict in earlier.verdicts)
-    return is_judged and rows[earlier.first] != rows[earlier.second]
+def _select_usable(comparisons: Sequence[Comparison], rows: Mapping[IdeaId, int], dimension: str) -> list[Comparison]:
+    """Return the first comparison of each ordered pair, among those that are between different texts and cover the
+    dimension that decides the order."""
+    by_pair = {
+        (item.first, item.second): item
+        for item in reversed(comparisons)
+        if rows[item.first] != rows[item.second] and any(verdict.dimension == dimension for verdict in item.verdicts)
+    }
+    return list(by_pair.values())[::-1]
 
 
 def _check_ideas(ideas: Sequence[Idea], cut: int | None) -> None:
