@@ -19,5 +19,4 @@ from orchestrator.store.reward_groups import PgRewardGroups
 from orchestrator.store.service_metrics import PgServiceMetrics, ServiceMetrics
 from orchestrator.store.shared_state import PgSharedState
 from orchestrator.store.source_response_cache import PgResponseCache
-from orchestrator.store.tenants import PgTenants
-from orchestrator.store.usage import PgUsage
+from orchestrator.store.tenants import PgTenants, PgUsage
