@@ -27,7 +27,7 @@ from orchestrator.jobs.submissions import NewJob
 from orchestrator.problems import HttpProblem, build_missing_problem, require
 from orchestrator.reviewing.models import PointJudgement
 from orchestrator.services.comparisons import build_comparison_request
-from orchestrator.services.reports import find_report
+from orchestrator.services.job_lookup import find_report
 from orchestrator.services.submitted_ideas import get_evaluated_idea
 from orchestrator.store.pair_verdicts import SourcedComparison
 from orchestrator.store.panels import PanelView
