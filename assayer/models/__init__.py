@@ -27,7 +27,6 @@ from assayer.models.board import (
     Reviewer,
     ScoreInterval,
 )
-from assayer.models.contents import ContentKind, NamedContent, PaperContents
 from assayer.models.coverage import ClaimCounts, Coverage, SourceFailure, UnreadableCause
 from assayer.models.criteria import CRITERIA, MAX_CRITERIA, Criterion
 from assayer.models.document import (
@@ -76,11 +75,14 @@ from assayer.models.panel_review import (
     PanelReview,
 )
 from assayer.models.paper import (
+    ContentKind,
     Filters,
     FullText,
     Hit,
     Identifiers,
+    NamedContent,
     Paper,
+    PaperContents,
     Passage,
     PreprintVersions,
     retraction_in_title,
