@@ -77,10 +77,6 @@ _SELECT_VERSIONS = f"""
     WHERE tenant = $1 AND batch = $2 AND kind = 'evaluation' AND state <> 'cancelled' AND {READABLE}
     ORDER BY "row", jobs.id
 """
-_SELECT_TITLES = """
-    SELECT id, subject AS title FROM jobs
-    WHERE tenant = $1 AND batch = $2 AND kind = 'evaluation' AND state <> 'cancelled' ORDER BY "row", id
-"""
 _SELECT_CONFLICTS = """
     SELECT conflicts.* FROM conflicts JOIN jobs ON jobs.id = conflicts.evaluation
     WHERE jobs.tenant = $1 AND jobs.batch = $2 ORDER BY jobs."row", conflicts.evaluation, conflicts.member
@@ -199,11 +195,6 @@ class PgAssignments(LoggedStore):
         """Return a version string for each proposal that `list_proposal_texts` returns, in the same order. It changes
         whenever the proposal's content changes."""
         return {row["id"]: row["version"] for row in await self._database.fetch(_SELECT_VERSIONS, tenant, batch)}
-
-    async def get_proposal_titles(self, tenant: TenantId, batch: BatchId) -> dict[JobId, str]:
-        """Return the titles of a call's proposals by id, in row order. Unlike `list_proposal_texts`, include documents
-        that could not be read."""
-        return {row["id"]: row["title"] for row in await self._database.fetch(_SELECT_TITLES, tenant, batch)}
 
     async def list_unblinded_reviewers(self, tenant: TenantId, batch: BatchId) -> dict[MemberId, dt.datetime]:
         """Return the reviewers who had access to the call's reports in an earlier role, each with the time at which
