@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 from fastapi import FastAPI
@@ -114,23 +114,25 @@ def build_openapi_document(application: FastAPI) -> dict[str, Any]:
                 # A field omitted from a patch stays unchanged, so it has no default value.
                 for field in schema["properties"].values():
                     field.pop("default", None)
-        shared_responses = document["components"].setdefault("responses", {})
+        document["components"].setdefault("responses", {})
         for path, methods in document["paths"].items():
             for method, operation in methods.items():
-                for parameter in operation.get("parameters", ()):
-                    if parameter["in"] == "header":
-                        _document_as_string(parameter)
-                _name_body_choice(operation, schemas)
-                operation["summary"] = " ".join(operation["description"].partition(".")[0].split())
-                problems = {
-                    str(status): _describe_problem_response(status)
-                    for status in sorted(_derive_problem_statuses(path, method, operation))
-                }
-                default = operation["responses"].pop("default")
-                responses = operation["responses"] | problems | {"default": default}
-                operation["responses"] = dict(_share_problem_responses(responses, shared_responses))
+                _complete_operation(path, method, operation, document["components"])
         application.openapi_schema = document
     return application.openapi_schema
+
+
+def _complete_operation(path: str, method: str, operation: dict[str, Any], components: dict[str, Any]) -> None:
+    for parameter in operation.get("parameters", ()):
+        if parameter["in"] == "header":
+            _document_as_string(parameter)
+    _name_body_choice(operation, components["schemas"])
+    operation["summary"] = " ".join(operation["description"].partition(".")[0].split())
+    statuses = sorted(_derive_problem_statuses(path, method, operation))
+    problems = {str(status): _describe_problem_response(status) for status in statuses}
+    default = operation["responses"].pop("default")
+    responses = operation["responses"] | problems | {"default": default}
+    operation["responses"] = dict(_share_problem_responses(responses, components["responses"]))
 
 
 def _name_body_choice(operation: dict[str, Any], schemas: dict[str, Any]) -> None:
@@ -174,16 +176,13 @@ def describe_parameters(document: dict[str, Any], routes: Iterable[BaseRoute]) -
     """Add descriptions to parameters that come from a query model's fields."""
     for route in routes:
         if isinstance(route, APIRoute) and route.include_in_schema:
-            descriptions = {
-                name: text
-                for model_descriptions in _find_query_descriptions(route.dependant)
-                for name, text in model_descriptions.items()
-            }
-            for method in route.methods or ():
-                operation = document["paths"][route.path_format].get(method.lower(), {})
-                for parameter in operation.get("parameters", ()):
-                    if parameter["in"] == "query" and parameter["name"] in descriptions:
-                        parameter.setdefault("description", descriptions[parameter["name"]])
+            found = _find_query_descriptions(route.dependant)
+            descriptions = {name: text for fields in found for name, text in fields.items()}
+            operations = document["paths"][route.path_format]
+            methods = (operations.get(method.lower(), {}) for method in route.methods or ())
+            for parameter in chain.from_iterable(operation.get("parameters", ()) for operation in methods):
+                if parameter["in"] == "query" and parameter["name"] in descriptions:
+                    parameter.setdefault("description", descriptions[parameter["name"]])
         elif (router := getattr(route, "original_router", None)) is not None:
             describe_parameters(document, router.routes)
 
