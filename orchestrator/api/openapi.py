@@ -176,8 +176,7 @@ def describe_parameters(document: dict[str, Any], routes: Iterable[BaseRoute]) -
     """Add descriptions to parameters that come from a query model's fields."""
     for route in routes:
         if isinstance(route, APIRoute) and route.include_in_schema:
-            found = _find_query_descriptions(route.dependant)
-            descriptions = {name: text for fields in found for name, text in fields.items()}
+            descriptions = dict(_find_query_descriptions(route.dependant))
             operations = document["paths"][route.path_format]
             methods = (operations.get(method.lower(), {}) for method in route.methods or ())
             for parameter in chain.from_iterable(operation.get("parameters", ()) for operation in methods):
@@ -187,11 +186,11 @@ def describe_parameters(document: dict[str, Any], routes: Iterable[BaseRoute]) -
             describe_parameters(document, router.routes)
 
 
-def _find_query_descriptions(dependant: Dependant) -> Iterator[dict[str, str]]:
+def _find_query_descriptions(dependant: Dependant) -> Iterator[tuple[str, str]]:
     for field in dependant.query_params:
         model = field.field_info.annotation
         if isinstance(model, type) and issubclass(model, BaseModel):
-            yield _read_field_descriptions(model)
+            yield from _read_field_descriptions(model).items()
     for dependency in dependant.dependencies:
         yield from _find_query_descriptions(dependency)
 
