@@ -18,8 +18,7 @@ from assayer.methods.grapheval.graph.growth import build_missing_graph_error
 from assayer.methods.grapheval.judge import GraphJudge
 from assayer.methods.innoeval.pipeline import build_no_reviewers_error
 from assayer.models import Absent, Idea
-from assayer.name_reading.reading import mask_remaining_names
-from assayer.name_reading.task import NAMES
+from assayer.name_reading.reading import NAMES, mask_remaining_names
 from assayer.own_references.check import check_own_references
 from assayer.ports import Embedder, Progress, Reranker
 from assayer.reports.assembly import EvaluationResult

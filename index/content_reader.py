@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from assayer.content_reading.reading import locate_contents
-from assayer.content_reading.schemas import ContentQuestion
-from assayer.content_reading.task import CONTENTS
+from assayer.content_reading.task import CONTENTS, ContentQuestion, locate_contents
 from assayer.errors import BudgetExhausted
 from assayer.llm import Llm
 from assayer.run.concurrency import Failed, gather_settled

@@ -28,12 +28,11 @@ from orchestrator.store.idempotency import IdempotencyKeyReused
 from orchestrator.web.authentication import Authentication
 from orchestrator.web.backpressure import RequestLimit, StreamLimit, UploadLimit
 from orchestrator.web.body_limit import BodyLimit, UnreadBodyDrain
-from orchestrator.web.head_requests import HeadRequests
-from orchestrator.web.outage_limit import OutageLimit
 from orchestrator.web.readiness import Readiness
 from orchestrator.web.request_log import RequestLogging, build_database_problem, get_request_record
 from orchestrator.web.services import Services
 from orchestrator.web.signed_in import SignInRequired, redirect_to_sign_in
+from orchestrator.web.small_middleware import HeadRequests, OutageLimit
 from orchestrator.web.tenant_concurrency import TenantConcurrency
 from orchestrator.web.validation_errors import build_validation_problem
 

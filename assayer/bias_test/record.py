@@ -5,8 +5,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from assayer.bias_test.changes import measure_score_changes
-from assayer.bias_test.differences import measure_score_differences
+from assayer.bias_test.differences import measure_score_changes, measure_score_differences
 from assayer.bias_test.signing import write_poorer_text
 from assayer.bias_test.variants import REFERENCE, Variant, list_contrasts
 from assayer.blinding.blind import blind_idea

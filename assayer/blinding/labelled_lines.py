@@ -218,17 +218,22 @@ def _find_lines_of_people(text: str, small: frozenset[str]) -> Iterator[Labelled
     """Yield the lines with a label of people and names after it, and the lines of names below such a label."""
     for match in _ANY_LABEL.finditer(text):
         if is_people_label(match["label"]) and (people := _people_after(match["label"], match["value"], small)):
-            yield LabelledLine(match.start(), match.end() + (match.end() < len(text)), "name", tuple(people))
+            yield _line_of_people(text, match.span(), people)
     for match in _LABEL_BEFORE_NAME.finditer(text):
         is_label = is_people_label(match["label"]) and not is_vague_label(match["label"])
         if is_label and (people := people_of_value(match["value"], small)):
-            yield LabelledLine(match.start(), match.end() + (match.end() < len(text)), "name", tuple(people))
+            yield _line_of_people(text, match.span(), people)
     for match in _LABEL_ALONE.finditer(text):
         if is_people_label(match["label"]):
             below = list(_lines_below(text, match.end(), small))
             if below and match["colon"]:
                 yield LabelledLine(match.start(), match.end() + 1, "name")
             yield from below
+
+
+def _line_of_people(text: str, span: tuple[int, int], people: Sequence[Person]) -> LabelledLine:
+    start, end = span
+    return LabelledLine(start, end + (end < len(text)), "name", tuple(people))
 
 
 def _find_lines_with_names_only(text: str, small: frozenset[str]) -> Iterator[tuple[LabelledLine, bool]]:
@@ -244,7 +249,7 @@ def _find_lines_with_names_only(text: str, small: frozenset[str]) -> Iterator[tu
         only = people and letters >= _ONLY * sum(map(len, _WORD.findall(bare)))
         foreign = not english_words().issuperset(_WORD.findall(label.lower()))
         if only:
-            line = LabelledLine(match.start(), match.end() + (match.end() < len(text)), "name", tuple(people))
+            line = _line_of_people(text, match.span(), people)
             yield line, (any(map(has_given_name, people)) or foreign) and not is_other_label(label)
 
 
@@ -265,7 +270,7 @@ def _lines_below(text: str, place: int, small: frozenset[str]) -> Iterator[Label
         if blank > 1 or (not blank and (not people or len(line) > _MAX_LINE_BELOW or line.lstrip()[0] in "#|")):
             return
         if people:
-            yield LabelledLine(start, end + (end < len(text)), "name", tuple(people))
+            yield _line_of_people(text, (start, end), people)
 
 
 def _people_after(label: str, value: str, small: frozenset[str]) -> list[Person]:

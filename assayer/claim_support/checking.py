@@ -10,8 +10,7 @@ from pydantic import BaseModel
 
 from assayer.citing.excerpts import join_excerpts
 from assayer.citing.labels import MARKER, parse_marker, strip_citations
-from assayer.claim_support.schemas import SupportItem, SupportQuestion, SupportVerdict
-from assayer.claim_support.task import SUPPORT
+from assayer.claim_support.task import SUPPORT, SupportItem, SupportQuestion, SupportVerdict
 from assayer.llm import Llm, ask
 from assayer.models import Absent, Citation, ClaimCounts, ClaimSupport, Paper, PaperId, Point
 from assayer.run.concurrency import Failed, gather_settled

@@ -27,17 +27,17 @@ from assayer.models.board import (
     Reviewer,
     ScoreInterval,
 )
-from assayer.models.cited_work import CitedWork
-from assayer.models.contents import ContentKind, NamedContent, PaperContents
 from assayer.models.coverage import ClaimCounts, Coverage, SourceFailure, UnreadableCause
 from assayer.models.criteria import CRITERIA, MAX_CRITERIA, Criterion
 from assayer.models.document import (
+    CitedWork,
     Document,
     FrontMatterField,
     Note,
     ReadingRecord,
     ReadSection,
     ReferencesReader,
+    Section,
     UnreadPart,
 )
 from assayer.models.evidence_graph import (
@@ -75,11 +75,14 @@ from assayer.models.panel_review import (
     PanelReview,
 )
 from assayer.models.paper import (
+    ContentKind,
     Filters,
     FullText,
     Hit,
     Identifiers,
+    NamedContent,
     Paper,
+    PaperContents,
     Passage,
     PreprintVersions,
     retraction_in_title,
@@ -98,7 +101,6 @@ from assayer.models.plan_review import (
 )
 from assayer.models.release import MeasuredMinimum, MinimumName, ReleaseMinima, ReportRelease
 from assayer.models.report import EvaluationId, IdeaCard, Notice, Provenance, Report
-from assayer.models.section import Section
 from assayer.models.verdict import (
     ClassProbability,
     GraphUsed,

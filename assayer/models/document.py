@@ -6,8 +6,28 @@ The reader of each file format returns a `Document`, which `assayer.ideas.parsin
 from typing import Literal
 
 from assayer.models.base import Frozen
-from assayer.models.cited_work import CitedWork
-from assayer.models.section import Section
+
+
+class CitedWork(Frozen):
+    """Entry in a reference list, split into the fields that the parser recognised."""
+
+    title: str = ""
+    authors: tuple[str, ...] = ()
+    year: int | None = None
+    doi: str = ""
+    arxiv: str = ""
+    raw: str = ""
+    """Entry as printed; empty if the parser did not keep it."""
+    number: int | None = None
+    """Number of the entry in its list; None if the list has no numbers or the parser did not keep it."""
+
+
+class Section(Frozen):
+    """Titled section of an idea, a document or a paper."""
+
+    title: str
+    text: str
+
 
 ReferencesReader = Literal["grobid", "bibtex", "text"]
 """Parser that split a reference list into entries: GROBID, the fields in a BibTeX file, or assayer's own parser of

@@ -6,9 +6,7 @@ from collections.abc import Iterable
 
 from assayer.models.base import Frozen
 from assayer.models.blinding import UnblindedWords
-from assayer.models.cited_work import CitedWork
-from assayer.models.document import ReadingRecord, ReferencesReader
-from assayer.models.section import Section
+from assayer.models.document import CitedWork, ReadingRecord, ReferencesReader, Section
 from assayer_client.reports import Blinding, FlagKind, TextFlag
 from assayer_client.resources import IdeaId
 

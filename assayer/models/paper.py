@@ -7,8 +7,7 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from assayer.models.base import Frozen
-from assayer.models.cited_work import CitedWork
-from assayer.models.section import Section
+from assayer.models.document import CitedWork, Section
 from assayer.models.window import OPEN, Window
 from assayer_client.reports import FieldOrigin, Retraction, TextFlag
 from assayer_client.resources import PaperId
@@ -180,3 +179,25 @@ class Filters(Frozen):
     def only_before(self) -> bool:
         """True if no filter other than a cutoff is set."""
         return self == Filters(window=Window.until(self.window.before))
+
+
+ContentKind = Literal["concept", "method"]
+
+
+class NamedContent(Frozen):
+    kind: ContentKind
+    name: str
+    """Name as the paper writes it, or as the first paper in its corpus segment to mention it does."""
+    introduced: bool = False
+    """True if the paper says that it proposes this concept or method."""
+    built_on: bool = False
+    """True if the paper says that it builds on this concept or method."""
+    sentence: str
+    """Sentence in the title or abstract in which the name first appears."""
+
+
+class PaperContents(Frozen):
+    named: tuple[NamedContent, ...] = ()
+    """Concepts and methods in order of appearance, each name once."""
+    claims: tuple[str, ...] = ()
+    """Sentences in the abstract that state findings."""

@@ -4,10 +4,14 @@ are masked."""
 import asyncio
 import re
 from collections.abc import Iterator, Sequence
+from typing import Annotated
 
-from assayer.llm import Llm, ask
-from assayer.models import Idea
-from assayer.name_reading.task import NAMES, NamesQuestion
+from pydantic import Field
+
+from assayer.citing.answer_texts import TextRole
+from assayer.llm import Llm, Task, ask
+from assayer.models import Frozen, Idea
+from assayer.prompts import Prompts
 from assayer.run.concurrency import Failed, catch_failure
 from assayer.run.run import Run
 from assayer.text.content_words import is_grammar
@@ -45,3 +49,17 @@ def _keep_plausible_names(names: Sequence[str], text: str) -> Iterator[str]:
         is_name = all(not word[0].islower() or word in PARTICLES for word in words)
         if len(name) > 1 and 0 < len(words) <= _MAX_WORDS and is_name and not ordinary and name in text:
             yield name
+
+
+class NamesQuestion(Frozen):
+    idea: str
+
+
+class NamesAnswer(Frozen):
+    people: list[Annotated[str, TextRole.COPIED]] = Field(description="Names copied from the text; may be empty.")
+
+
+NAMES = Task[NamesQuestion, NamesAnswer](
+    "blinding.names", Prompts("assayer.name_reading"), "names.v1.md", NamesAnswer, max_tokens=800
+)
+"""Task that asks for the names left in an idea."""

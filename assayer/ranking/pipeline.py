@@ -11,12 +11,17 @@ from numpy.typing import NDArray
 from assayer.errors import AssayerError, BudgetExhausted, InputError
 from assayer.llm import Llm
 from assayer.models import Absent, Idea, IdeaId
-from assayer.ranking.bradley_terry import fit_strengths
+from assayer.ranking.bradley_terry import StrengthPosterior, fit_strengths
 from assayer.ranking.comparison import compare_ideas, compute_shown_digests, describe_judging
-from assayer.ranking.distinct_ideas import require_distinct
 from assayer.ranking.group_analysis import analyse_group
-from assayer.ranking.judged_texts import JudgedTexts, group_by_text, measure_unread_text, require_same_blinding_rules
-from assayer.ranking.known_comparisons import split_comparisons
+from assayer.ranking.judged_texts import (
+    JudgedTexts,
+    group_by_text,
+    measure_unread_text,
+    require_distinct,
+    require_same_blinding_rules,
+)
+from assayer.ranking.known_comparisons import Judging, split_comparisons
 from assayer.ranking.options import RankingOptions
 from assayer.ranking.pair_selection import Unanswered, choose_pairs, choose_reversed_pairs
 from assayer.ranking.standings import compute_standings, summarise_judge
@@ -118,15 +123,8 @@ async def rank_ideas(
     seeds = _compute_seeds(texts, scores)
     judging = describe_judging(options, llm.models[0] if llm.models else None, rules, evidence is not None)
     judging = judging._replace(texts=await asyncio.to_thread(compute_shown_digests, ideas, options, evidence))
-    usable_comparisons, refused = split_comparisons(known_comparisons, rows, judging)
-    for objection, count in Counter(map(judging.explain_objection, refused)).items():
-        run.journal.record_dropped("known comparison", f"judged {objection}", count)
-    usable = {
-        (item.first, item.second): item
-        for item in reversed(usable_comparisons)
-        if _is_usable(item, rows, options.order_by)
-    }
-    progress = _ComparisonProgress(list(usable.values())[::-1], submitted=len(usable), finished=len(usable))
+    usable, refused = _select_known(known_comparisons, rows, judging, run, options.order_by)
+    progress = _ComparisonProgress(list(usable), submitted=len(usable), finished=len(usable))
     budget = min(
         round(options.comparisons_per_idea * len(distinct_ideas)), len(distinct_ideas) * (len(distinct_ideas) - 1)
     )
@@ -137,12 +135,7 @@ async def rank_ideas(
         if not len(pairs[0]):
             break
         await _compare_pairs(distinct_ideas, pairs, llm, run, options, progress, budget, evidence)
-    by_dimension = await asyncio.to_thread(
-        lambda: {
-            dimension.name: fit_strengths(_collect_verdicts(progress, texts, dimension.name), seeds)
-            for dimension in options.dimensions
-        }
-    )
+    by_dimension = await asyncio.to_thread(_fit_dimensions, progress, texts, options, seeds)
     ranked = await asyncio.to_thread(
         compute_standings, ideas, texts, by_dimension, options, cut, progress.explain_unjudged(texts)
     )
@@ -160,7 +153,7 @@ async def rank_ideas(
             by_dimension[options.order_by],
             options.confidence,
             submitted=progress.submitted,
-            of_unknown_judge=sum(item.judged_by is None for item in usable.values()),
+            of_unknown_judge=sum(item.judged_by is None for item in usable),
             failed=len(progress.failed),
         ),
         has_starting_scores=seeds is not None,
@@ -207,11 +200,30 @@ def _choose_round(
     return choose_pairs(strengths, count, round_seed, cut, unanswered)
 
 
-def _is_usable(earlier: Comparison, rows: Mapping[IdeaId, int], dimension: str) -> bool:
-    """Return whether an earlier comparison is between different texts and covers the dimension that decides the
-    order."""
-    is_judged = any(verdict.dimension == dimension for verdict in earlier.verdicts)
-    return is_judged and rows[earlier.first] != rows[earlier.second]
+def _fit_dimensions(
+    progress: _ComparisonProgress, texts: JudgedTexts, options: RankingOptions, seeds: Floats | None
+) -> dict[str, StrengthPosterior]:
+    return {
+        dimension.name: fit_strengths(_collect_verdicts(progress, texts, dimension.name), seeds)
+        for dimension in options.dimensions
+    }
+
+
+def _select_known(
+    known: Sequence[Comparison], rows: Mapping[IdeaId, int], judging: Judging, run: Run, dimension: str
+) -> tuple[list[Comparison], Sequence[Comparison]]:
+    """Return the comparisons to use, and those that were judged under other conditions, which are recorded as dropped.
+    Used is the first comparison of each ordered pair, among those that are between different texts and cover the
+    dimension that decides the order."""
+    comparable, refused = split_comparisons(known, rows, judging)
+    for objection, count in Counter(map(judging.explain_objection, refused)).items():
+        run.journal.record_dropped("known comparison", f"judged {objection}", count)
+    by_pair = {
+        (item.first, item.second): item
+        for item in reversed(comparable)
+        if rows[item.first] != rows[item.second] and any(verdict.dimension == dimension for verdict in item.verdicts)
+    }
+    return list(by_pair.values())[::-1], refused
 
 
 def _check_ideas(ideas: Sequence[Idea], cut: int | None) -> None:

@@ -100,14 +100,8 @@ async def assemble_report(
         part = await judge_criteria(context, findings.summary, findings.parts)
         findings = replace(findings, parts=(*findings.parts, part))
     numbering = Numbering()
-    panel_review = numbering.apply(findings.panel_review) if findings.panel_review else None
-    evidence = numbering.apply(findings.evidence) if findings.evidence else None
-    summary = numbering.apply(findings.summary)
-    numbered_parts = tuple(map(numbering.apply, findings.parts))
-    board = numbering.apply(findings.board) if findings.board else None
-    parts = (*numbered_parts, *map(numbering.apply, findings.background))
-    graph = numbering.apply(findings.graph) if findings.graph else None
-    plan_review = numbering.apply(findings.plan_review) if findings.plan_review else None
+    findings = _number_citations(findings, numbering)
+    parts = (*findings.parts, *findings.background)
     own_references = await run.own_references_check if run.own_references_check else None
     papers = numbering.list_papers(findings.papers)
     for paper in papers:
@@ -125,7 +119,7 @@ async def assemble_report(
                 run,
                 findings.corpus_fit,
                 library.own_papers,
-                numbered_parts,
+                findings.parts,
                 references,
                 findings.on_subject,
             ),
@@ -148,21 +142,36 @@ async def assemble_report(
         ),
         cutoff=run.cutoff,
         notices=tuple(sorted(notices, key=lambda notice: notice.kind not in LEADING_KINDS)),
-        summary=summary,
+        summary=findings.summary,
         parts=parts,
         verdict=findings.verdict,
-        board=board,
-        graph=graph,
+        board=findings.board,
+        graph=findings.graph,
         references=references,
         own_references=own_references,
-        plan_review=plan_review,
-        panel_review=panel_review,
-        evidence=evidence,
+        plan_review=findings.plan_review,
+        panel_review=findings.panel_review,
+        evidence=findings.evidence,
         coverage=_build_coverage(run, findings, parts, references, claims),
         provenance=_build_provenance(backends, run, findings.corpus_version),
         usage=measure_usage(run, context.started),
     )
     return EvaluationResult(report if context.minima is None else apply_minima(report, context.minima), papers)
+
+
+def _number_citations(findings: Findings, numbering: Numbering) -> Findings:
+    """Replace the markers in the findings with labels, which are assigned in reading order."""
+    return replace(
+        findings,
+        panel_review=findings.panel_review and numbering.apply(findings.panel_review),
+        evidence=findings.evidence and numbering.apply(findings.evidence),
+        summary=numbering.apply(findings.summary),
+        parts=tuple(map(numbering.apply, findings.parts)),
+        board=findings.board and numbering.apply(findings.board),
+        background=tuple(map(numbering.apply, findings.background)),
+        graph=findings.graph and numbering.apply(findings.graph),
+        plan_review=findings.plan_review and numbering.apply(findings.plan_review),
+    )
 
 
 async def _check_claims(findings: Findings, backends: Backends, run: Run) -> tuple[Findings, ClaimCounts | None]:

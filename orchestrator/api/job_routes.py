@@ -25,6 +25,7 @@ from orchestrator.jobs.models import Job, JobId, JobKind
 from orchestrator.jobs.requests import EvaluationRequest
 from orchestrator.jobs.submissions import NewJob
 from orchestrator.problems import build_missing_problem, require
+from orchestrator.store.idempotency import RecordedResponse
 from orchestrator.web.authentication import Reader, Submitter, require_scope
 from orchestrator.web.content_negotiation import build_html_report_headers, parse_preferred_wait
 from orchestrator.web.context import RouteContext
@@ -87,13 +88,7 @@ class JobCreation:
         record = build_idempotency_record(self.idempotency_key, fingerprint, 202, content, path)
         job_with_trace = job.model_copy(update={"traceparent": read_traceparent(self.request)})
         earlier_response = await self.services.jobs.add(self.context.tenant, [job_with_trace], record=record, by=by)
-        response = (
-            Response(content, 202, {"Location": path}, _JSON)
-            if earlier_response is None
-            else build_replayed_response(earlier_response)
-        )
-        get_request_record(self.request.scope).jobs.append(_get_job_id(response))
-        return response
+        return respond_accepted(self.request, content, path, earlier_response)
 
     async def wait_until_ended(self, response: Response, seconds: float) -> Job | None:
         """Wait until the job named in `response`, which `accept` returned, has ended, and return it. Return None if it
@@ -130,6 +125,17 @@ class Submission(JobCreation):
             name: value for name, value in response.headers.items() if name not in ("content-length", "content-type")
         }
         return Response((await show(self.services, ended_job)).model_dump_json(), 200, headers, _JSON)
+
+
+def respond_accepted(
+    request: Request, content: bytes, path: str, earlier_response: RecordedResponse | None
+) -> Response:
+    """Respond with 202, or replay the response to an identical earlier request, and note the job in the request log."""
+    response = Response(content, 202, {"Location": path}, _JSON)
+    if earlier_response is not None:
+        response = build_replayed_response(earlier_response)
+    get_request_record(request.scope).jobs.append(_get_job_id(response))
+    return response
 
 
 def get_plural(kind: JobKind) -> str:

@@ -1,14 +1,23 @@
 """The OpenAPI document, completed with problem responses, headers and representations that function signatures do not
 state."""
 
-from collections.abc import Iterator, Mapping
+import ast
+import inspect
+import re
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from itertools import chain, pairwise
 from typing import Any
 
 from fastapi import FastAPI
+from fastapi.dependencies.models import Dependant
 from fastapi.openapi.utils import get_openapi
+from fastapi.routing import APIRoute
 from pydantic import BaseModel
+from starlette.routing import BaseRoute
 
-from orchestrator.api.descriptions import describe_parameters, describe_schemas
+from assayer_client.resources import Body, Resource
 from orchestrator.problems import MEDIA_TYPE, ProblemDocument
 
 _PROBLEM_CONTENT = {"content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemDocument"}}}}
@@ -105,23 +114,25 @@ def build_openapi_document(application: FastAPI) -> dict[str, Any]:
                 # A field omitted from a patch stays unchanged, so it has no default value.
                 for field in schema["properties"].values():
                     field.pop("default", None)
-        shared_responses = document["components"].setdefault("responses", {})
+        document["components"].setdefault("responses", {})
         for path, methods in document["paths"].items():
             for method, operation in methods.items():
-                for parameter in operation.get("parameters", ()):
-                    if parameter["in"] == "header":
-                        _document_as_string(parameter)
-                _name_body_choice(operation, schemas)
-                operation["summary"] = " ".join(operation["description"].partition(".")[0].split())
-                problems = {
-                    str(status): _describe_problem_response(status)
-                    for status in sorted(_derive_problem_statuses(path, method, operation))
-                }
-                default = operation["responses"].pop("default")
-                responses = operation["responses"] | problems | {"default": default}
-                operation["responses"] = dict(_share_problem_responses(responses, shared_responses))
+                _complete_operation(path, method, operation, document["components"])
         application.openapi_schema = document
     return application.openapi_schema
+
+
+def _complete_operation(path: str, method: str, operation: dict[str, Any], components: dict[str, Any]) -> None:
+    for parameter in operation.get("parameters", ()):
+        if parameter["in"] == "header":
+            _document_as_string(parameter)
+    _name_body_choice(operation, components["schemas"])
+    operation["summary"] = " ".join(operation["description"].partition(".")[0].split())
+    statuses = sorted(_derive_problem_statuses(path, method, operation))
+    problems = {str(status): _describe_problem_response(status) for status in statuses}
+    default = operation["responses"].pop("default")
+    responses = operation["responses"] | problems | {"default": default}
+    operation["responses"] = dict(_share_problem_responses(responses, components["responses"]))
 
 
 def _name_body_choice(operation: dict[str, Any], schemas: dict[str, Any]) -> None:
@@ -150,3 +161,64 @@ def _share_problem_responses(responses: dict[str, Any], shared_responses: dict[s
             yield status, {"$ref": f"#/components/responses/{name}"}
         else:
             yield status, response
+
+
+def describe_schemas(schemas: dict[str, Any]) -> None:
+    """Add descriptions to the fields of all wire models in the document."""
+    for model in (*_find_subclasses(Resource), *_find_subclasses(Body)):
+        schema = schemas.get(re.sub(r"[^a-zA-Z0-9.\-_]", "_", model.__name__), {})
+        for name, text in _read_field_descriptions(model).items():
+            if name in schema.get("properties", {}):
+                schema["properties"][name].setdefault("description", text)
+
+
+def describe_parameters(document: dict[str, Any], routes: Iterable[BaseRoute]) -> None:
+    """Add descriptions to parameters that come from a query model's fields."""
+    for route in routes:
+        if isinstance(route, APIRoute) and route.include_in_schema:
+            descriptions = dict(_find_query_descriptions(route.dependant))
+            operations = document["paths"][route.path_format]
+            methods = (operations.get(method.lower(), {}) for method in route.methods or ())
+            for parameter in chain.from_iterable(operation.get("parameters", ()) for operation in methods):
+                if parameter["in"] == "query" and parameter["name"] in descriptions:
+                    parameter.setdefault("description", descriptions[parameter["name"]])
+        elif (router := getattr(route, "original_router", None)) is not None:
+            describe_parameters(document, router.routes)
+
+
+def _find_query_descriptions(dependant: Dependant) -> Iterator[tuple[str, str]]:
+    for field in dependant.query_params:
+        model = field.field_info.annotation
+        if isinstance(model, type) and issubclass(model, BaseModel):
+            yield from _read_field_descriptions(model).items()
+    for dependency in dependant.dependencies:
+        yield from _find_query_descriptions(dependency)
+
+
+def _find_subclasses(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
+    for subclass in model.__subclasses__():
+        yield subclass
+        yield from _find_subclasses(subclass)
+
+
+def _read_field_descriptions(model: type[BaseModel]) -> dict[str, str]:
+    """Return the description of each field, including inherited fields."""
+    descriptions: dict[str, str] = {}
+    for base in reversed(model.__mro__):
+        if issubclass(base, Resource | Body):
+            descriptions |= _read_docstrings(base.__module__).get(base.__name__, {})
+    return descriptions
+
+
+@cache
+def _read_docstrings(module: str) -> dict[str, dict[str, str]]:
+    """Return the docstrings below the fields in a module, by class and field."""
+    tree = ast.parse(inspect.getsource(sys.modules[module]))
+    return {node.name: dict(_find_documented_fields(node.body)) for node in tree.body if isinstance(node, ast.ClassDef)}
+
+
+def _find_documented_fields(body: list[ast.stmt]) -> Iterator[tuple[str, str]]:
+    for field, next_statement in pairwise(body):
+        match field, next_statement:
+            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
+                yield name, inspect.cleandoc(text)

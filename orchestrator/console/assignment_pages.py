@@ -24,7 +24,7 @@ from orchestrator.problems import HttpProblem, build_not_found_problem
 from orchestrator.reviewing.models import ReviewRefused
 from orchestrator.services.assignments import AssignmentDraft
 from orchestrator.store.assigned_tables import AssignedView, ReviewerLoad
-from orchestrator.web.path_resources import CallInPath
+from orchestrator.web.path_parameters import CallInPath
 
 router = APIRouter(prefix="/console/calls/{id}/assignments", tags=["pages"], include_in_schema=False)
 
@@ -81,9 +81,9 @@ async def show_assignments(
     context: PeopleReader, call: CallInPath, query: Annotated[AssignedQuery, Query()]
 ) -> Response:
     """Show the current assignments and, if a number of reviewers per proposal is given, the planned ones."""
-    body = (
-        None if query.per_proposal is None else _build_assign_body(query.by, query.per_proposal, query.max_load or None)
-    )
+    body = None
+    if query.per_proposal is not None:
+        body = AssignBody(strategy=query.by, per_proposal=query.per_proposal, max_load=query.max_load or None)
     return await render_assignments(context, call, body=body, view=query, search=query.find)
 
 
@@ -97,7 +97,7 @@ async def carry_out_plan(
     max_load: Annotated[MaxLoad | None, Form()] = None,
 ) -> Response:
     """Carry out the previewed plan. If it would now be different, show the new plan instead."""
-    body = _build_assign_body(by, per_proposal, max_load)
+    body = AssignBody(strategy=by, per_proposal=per_proposal, max_load=max_load)
     draft = await context.services.assignment_planner.draft(context.tenant, call.id, body, search=False)
     if _compute_digest(draft) != plan_digest:
         changed_notice = "The plan has changed since it was shown, so no reviewers were assigned. Check the new plan."
@@ -219,11 +219,9 @@ async def render_assignments(
     )
     choice = build_reviewer_choice(members, chosen_reviewers, search, not_blind)
     reviewer_ids = {member.id for member in choice.participants}
-    with_proposals = [member for member in members if member.id in loads]
-    if sign_off is not None:
-        people = with_proposals
-    else:
-        people = [*choice.participants, *(member for member in with_proposals if member.id not in reviewer_ids)]
+    people = [member for member in members if member.id in loads]
+    if sign_off is None:
+        people = [*choice.participants, *(member for member in people if member.id not in reviewer_ids)]
     return await context.render_call_page(
         "assignments.html",
         call,
@@ -256,10 +254,6 @@ async def render_assignments(
         conflicts=conflicts,
         sign_off=sign_off,
     )
-
-
-def _build_assign_body(by: AssignedBy, per_proposal: int, max_load: int | None) -> AssignBody:
-    return AssignBody(strategy=by, per_proposal=per_proposal, max_load=max_load)
 
 
 def _build_displayed_plan(

@@ -1,7 +1,6 @@
 """The form for a funding call's terms: the values as typed are parsed into the call's details, with a message for each
 error."""
 
-import datetime as dt
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, TypeVar
@@ -13,6 +12,7 @@ from assayer.methods.criteria_file import parse_criteria
 from assayer_client.batches import BatchPatch
 from assayer_client.calls import CallTerms, ReviewField, ReviewForm
 from assayer_client.evaluations import CriterionBody
+from orchestrator.jobs.submissions import BatchStatus
 from orchestrator.problems import HttpProblem
 from orchestrator.services.batch_summaries import parse_tags
 from orchestrator.services.call_criteria import parse_criterion_bodies
@@ -76,12 +76,12 @@ def parse_form(values: Mapping[str, str]) -> CallForm:
     return CallForm(entered, patch_fields | {"terms": call_terms}, faults)
 
 
-def get_form_values(name: str, tags: tuple[str, ...], due: dt.date | None, terms: CallTerms) -> dict[str, str]:
+def get_form_values(call: BatchStatus, terms: CallTerms) -> dict[str, str]:
     """Return the form values that represent a call's stored details."""
     values = {
-        "name": name,
-        "tags": ", ".join(tags),
-        "opinions_due": str(due or ""),
+        "name": call.name,
+        "tags": ", ".join(call.tags),
+        "opinions_due": str(call.opinions_due or ""),
         "deadline": str(terms.deadline or ""),
         "budget": "" if terms.budget is None else f"{terms.budget:.15g}",
         **{key: str(getattr(terms, key)) for key in _TEXT_FIELDS},

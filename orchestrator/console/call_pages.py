@@ -21,7 +21,7 @@ from orchestrator.reviewing.first_opinions import FirstOpinions, compare_reviewe
 from orchestrator.services.batch_summaries import summarise_batch
 from orchestrator.store.call_tables import TableView
 from orchestrator.web.pagination import decode_cursor, encode_cursor
-from orchestrator.web.path_resources import CallInPath
+from orchestrator.web.path_parameters import CallInPath
 
 router = APIRouter(prefix="/console", tags=["pages"], include_in_schema=False)
 

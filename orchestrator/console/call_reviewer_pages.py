@@ -18,7 +18,7 @@ from orchestrator.jobs.submissions import BatchStatus
 from orchestrator.problems import HttpProblem
 from orchestrator.reviewing.models import NewMember, ReviewRefused
 from orchestrator.services import call_reviewers
-from orchestrator.web.path_resources import CallInPath
+from orchestrator.web.path_parameters import CallInPath
 
 router = APIRouter(prefix="/console/calls/{id}/assignments", tags=["pages"], include_in_schema=False)
 

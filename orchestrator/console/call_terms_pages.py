@@ -22,8 +22,7 @@ from orchestrator.jobs.models import BatchId
 from orchestrator.jobs.submissions import BatchStatus
 from orchestrator.reviewing.models import ReviewRefused
 from orchestrator.store.call_details import StaleCallDetails
-from orchestrator.web.path_parameters import PathId
-from orchestrator.web.path_resources import CallInPath
+from orchestrator.web.path_parameters import CallInPath, PathId
 
 router = APIRouter(prefix="/console/calls", tags=["pages"], include_in_schema=False)
 
@@ -50,7 +49,7 @@ async def create_call(context: CallManager) -> Response:
 async def show_terms(context: CallReader, call: CallInPath) -> Response:
     """Show a call's terms; people who may change them get a form."""
     details = await context.services.call_details.get(context.tenant, call.id)
-    return await _render_terms(context, call, details, CallForm(_get_stored_values(call, details), {}, []))
+    return await _render_terms(context, call, details, CallForm(get_form_values(call, details.terms), {}, []))
 
 
 @router.post("/{id}/terms")
@@ -79,13 +78,9 @@ async def _read_form(context: PageContext) -> dict[str, str]:
     return {name: value for name, value in (await context.request.form()).items() if isinstance(value, str)}
 
 
-def _get_stored_values(call: BatchStatus, details: CallDetails) -> dict[str, str]:
-    return get_form_values(call.name, call.tags, call.opinions_due, details.terms)
-
-
 def _find_differences(call: BatchStatus, details: CallDetails, form: CallForm) -> dict[str, str]:
     """Return the stored values that differ from the form, by field title."""
-    stored_values = _get_stored_values(call, details)
+    stored_values = get_form_values(call, details.terms)
     names = [name for name in {**stored_values, **form.values} if name not in _FIELDS_NOT_COMPARED]
     changed_names = [name for name in names if stored_values.get(name, "") != form.values.get(name, "")]
     return {get_field_title(name): stored_values.get(name, "") for name in changed_names}

@@ -14,7 +14,7 @@ from orchestrator.jobs.submissions import BatchStatus
 from orchestrator.problems import build_missing_problem, require
 from orchestrator.reviewing.models import ReviewRefused
 from orchestrator.store.proposal_decisions import DecisionView
-from orchestrator.web.path_resources import CallInPath
+from orchestrator.web.path_parameters import CallInPath
 
 router = APIRouter(prefix="/console/calls/{id}/decisions", tags=["pages"], include_in_schema=False)
 

@@ -12,7 +12,7 @@ from orchestrator.console.page_context import CallManager, CallReader
 from orchestrator.jobs.models import JobState
 from orchestrator.jobs.submissions import Cursor
 from orchestrator.web.pagination import decode_cursor, encode_cursor
-from orchestrator.web.path_resources import EvaluationInPath
+from orchestrator.web.path_parameters import EvaluationInPath
 
 router = APIRouter(tags=["pages"], include_in_schema=False)
 

@@ -18,8 +18,7 @@ from orchestrator.problems import HttpProblem, build_missing_problem, require
 from orchestrator.reviewing.letters import PLACEHOLDERS
 from orchestrator.reviewing.models import ReviewRefused
 from orchestrator.services.letters import build_letters, check_templates
-from orchestrator.web.path_parameters import PathId
-from orchestrator.web.path_resources import CallInPath
+from orchestrator.web.path_parameters import CallInPath, PathId
 
 router = APIRouter(prefix="/console/calls/{id}/letters", tags=["pages"], include_in_schema=False)
 

@@ -13,8 +13,7 @@ from orchestrator.console.page_context import CallReader
 from orchestrator.jobs.models import TERMINAL, Job
 from orchestrator.jobs.timeline import build_timeline
 from orchestrator.services.llm_requests import find_llm_requests, get_llm_request_contents
-from orchestrator.web.path_parameters import LlmRequestNumber
-from orchestrator.web.path_resources import EvaluationInPath
+from orchestrator.web.path_parameters import EvaluationInPath, LlmRequestNumber
 
 router = APIRouter(prefix="/console/proposals/{id}/making", tags=["pages"], include_in_schema=False)
 

@@ -22,7 +22,7 @@ from orchestrator.reviewing.models import ReviewRefused
 from orchestrator.services.panels import build_panel_rows, get_panel, get_panel_figures
 from orchestrator.store.decisions import AllowedGaps
 from orchestrator.store.panels import PanelView
-from orchestrator.web.path_resources import CallInPath
+from orchestrator.web.path_parameters import CallInPath
 
 router = APIRouter(prefix="/console/calls/{id}", tags=["pages"], include_in_schema=False)
 

@@ -20,8 +20,7 @@ from orchestrator.jobs.submissions import BatchStatus, NewJob, format_call_title
 from orchestrator.problems import HttpProblem
 from orchestrator.services.job_lookup import find_job
 from orchestrator.services.ranking_candidates import RankingBody, RankingCandidates, build_ranking_request
-from orchestrator.web.path_parameters import PathId
-from orchestrator.web.path_resources import CallInPath
+from orchestrator.web.path_parameters import CallInPath, PathId
 
 router = APIRouter(prefix="/console/calls/{id}/rankings", tags=["pages"], include_in_schema=False)
 

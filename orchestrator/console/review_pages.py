@@ -22,8 +22,8 @@ from orchestrator.jobs.report_figures import compute_figures
 from orchestrator.problems import HttpProblem, build_missing_problem, require
 from orchestrator.reviewing.models import ReviewRefused
 from orchestrator.reviewing.review_forms import find_answer_fault
+from orchestrator.services.job_lookup import find_report_for_reviewer
 from orchestrator.services.opinions import judge_point, read_proposal, require_blind_opinion
-from orchestrator.services.reports import find_report_for_reviewer
 from orchestrator.validation_wording import describe_validation_error
 from orchestrator.web.path_parameters import PathId
 

@@ -13,7 +13,7 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from types import MappingProxyType
 from typing import Literal, NamedTuple
@@ -109,6 +109,26 @@ class _Words:
         return all(name[0].isupper() and (len(name) == 1 or not initials) for name in middle)
 
 
+class _ProposalWords:
+    """Words of a proposal. `identifying` takes by far the longest, and few proposals need it."""
+
+    def __init__(self, title: str, text: str, other_texts: Sequence[str]) -> None:
+        self._title, self._text, self._other_texts = title, text, other_texts
+        self.all = _Words("\n".join((title, text, *other_texts)))
+        self.folded = frozenset(self.all.folded)
+
+    @cached_property
+    def normalised(self) -> frozenset[str]:
+        return frozenset(map(normalise_word, self.folded))
+
+    @cached_property
+    def identifying(self) -> list[_Words]:
+        """The words that identify the applicant: the texts outside the proposal's own, and the passages that blind mode
+        masks in it."""
+        masked = (self._text[span.start : span.end] for span in spans_to_mask(self._text, self._title)[0])
+        return [_Words(words) for words in (*self._other_texts, *masked)]
+
+
 class ConflictSearch:
     """Search for conflicts of interest of a given set of reviewers in any number of proposals."""
 
@@ -147,68 +167,19 @@ class ConflictSearch:
         the name of a person close to the reviewer. `text` must not include the list of references, because citing a
         person is not a conflict. `other_texts` contains text that identifies the applicant but is not part of `text`:
         fields above it, and masked words."""
-        all_words = _Words("\n".join((title, text, *other_texts)))
-        phrases_found = self._find_phrases(all_words)
-        text_words = frozenset(all_words.folded)
-        normalised_words = (
-            frozenset(map(normalise_word, text_words))
-            if any(reviewer.universities for reviewer in self._reviewers)
-            else frozenset()
-        )
-        identifying_texts: list[_Words] | None = None
-        relations = {phrase: self._relations[phrase] for phrase in phrases_found if phrase in self._relations}
+        words = _ProposalWords(title, text, other_texts)
+        phrases_found = self._find_phrases(words.all)
         found_members = set[MemberId]()
         for reviewer in self._reviewers:
-            if reviewer.address is not None and (match := reviewer.address.search(all_words.text)):
-                found_members.add(reviewer.details.member)
-                yield FoundConflict(reviewer.details.member, "name", _quote_around(all_words.text, match.start()))
-                continue
-            may_have_middle_names = reviewer.first_and_family is not None and text_words.issuperset(
-                reviewer.first_and_family
-            )
-            may_be_in_full = may_have_middle_names or not phrases_found.isdisjoint(reviewer.full)
-            if may_be_in_full and (
-                words := _quote_phrase([all_words], reviewer.full)
-                or (may_have_middle_names and _quote_with_middle_names([all_words], reviewer.first_and_family))
-            ):
-                found_members.add(reviewer.details.member)
-                yield FoundConflict(reviewer.details.member, "name", words)
-                continue
-            initials = reviewer.first_and_family and (reviewer.first_and_family[0][0], reviewer.first_and_family[1])
-            matches_initials = (
-                bool(initials)
-                and text_words.issuperset(initials or ())
-                and bool(_quote_with_middle_names([all_words], initials))
-            )
-            universities = [
-                university
-                for university in reviewer.universities
-                if normalised_words.issuperset(university.words) and _quote_university([all_words], [university])
-            ]
-            if (
-                not matches_initials
-                and not universities
-                and phrases_found.isdisjoint((*reviewer.initials, *reviewer.institutions))
-            ):
-                continue
-            identifying_texts = identifying_texts or _extract_identifying_texts(title, text, other_texts)
-            if words := _quote_phrase(identifying_texts, reviewer.initials) or _quote_with_middle_names(
-                identifying_texts, initials
-            ):
-                found_members.add(reviewer.details.member)
-                yield FoundConflict(reviewer.details.member, "name", words)
-            elif words := _quote_phrase(identifying_texts, reviewer.institutions) or _quote_university(
-                identifying_texts, universities
-            ):
-                found_members.add(reviewer.details.member)
-                yield FoundConflict(reviewer.details.member, "affiliation", words)
-        for phrase, people in sorted(relations.items()):
-            identifying_texts = identifying_texts or _extract_identifying_texts(title, text, other_texts)
-            if words := _quote_phrase(identifying_texts, (phrase,)):
-                for person, name in people:
+            if conflict := _find_reviewer(reviewer, words, phrases_found):
+                found_members.add(conflict.member)
+                yield conflict
+        for phrase in sorted(phrases_found & self._relations.keys()):
+            if quote := _quote_phrase(words.identifying, (phrase,)):
+                for person, name in self._relations[phrase]:
                     if person.member not in found_members:
                         found_members.add(person.member)
-                        yield _build_relation_conflict(person, name, words)
+                        yield _build_relation_conflict(person, name, quote)
 
     def _find_phrases(self, words: _Words) -> Set[str]:
         """Return the phrases that occur in a text."""
@@ -222,11 +193,37 @@ def extract_words(text: str) -> set[str]:
     return folded | set(map(normalise_word, folded))
 
 
-def _extract_identifying_texts(title: str, text: str, other_texts: Sequence[str]) -> list[_Words]:
-    """Return the words that identify the applicant: the texts in `other_texts`, and the passages that blind mode masks
-    in `text`."""
-    masked = (text[span.start : span.end] for span in spans_to_mask(text, title)[0])
-    return [_Words(words) for words in (*other_texts, *masked)]
+def _find_reviewer(reviewer: _Phrases, words: _ProposalWords, phrases_found: Set[str]) -> FoundConflict | None:
+    """Return the conflict by a reviewer's name, otherwise by institution; None if the proposal mentions neither."""
+    everywhere, member = [words.all], reviewer.details.member
+    if reviewer.address is not None and (match := reviewer.address.search(words.all.text)):
+        return FoundConflict(member, "name", _quote_around(words.all.text, match.start()))
+    names = reviewer.first_and_family
+    may_have_middle_names = names is not None and words.folded.issuperset(names)
+    if (may_have_middle_names or not phrases_found.isdisjoint(reviewer.full)) and (
+        quote := _quote_phrase(everywhere, reviewer.full)
+        or (may_have_middle_names and _quote_with_middle_names(everywhere, names))
+    ):
+        return FoundConflict(member, "name", quote)
+    initials = None if names is None else (names[0][0], names[1])
+    matches_initials = words.folded.issuperset(initials or ()) and _quote_with_middle_names(everywhere, initials)
+    universities = [
+        university
+        for university in reviewer.universities
+        if words.normalised.issuperset(university.words) and _quote_university(everywhere, [university])
+    ]
+    phrases = (*reviewer.initials, *reviewer.institutions)
+    if not matches_initials and not universities and phrases_found.isdisjoint(phrases):
+        return None
+    if quote := _quote_phrase(words.identifying, reviewer.initials) or _quote_with_middle_names(
+        words.identifying, initials
+    ):
+        return FoundConflict(member, "name", quote)
+    if quote := _quote_phrase(words.identifying, reviewer.institutions) or _quote_university(
+        words.identifying, universities
+    ):
+        return FoundConflict(member, "affiliation", quote)
+    return None
 
 
 def _build_relation_conflict(person: ReviewerDetails, name: str, words: str) -> FoundConflict:

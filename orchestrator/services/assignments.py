@@ -15,7 +15,7 @@ from orchestrator.access.roles import MemberId
 from orchestrator.jobs.models import BatchId, JobId, TenantId
 from orchestrator.problems import HttpProblem
 from orchestrator.reviewing.assigning import AssignmentPlan, plan_assignments
-from orchestrator.reviewing.conflict_search import ConflictSearch, ReviewerDetails
+from orchestrator.reviewing.conflict_search import ConflictSearch, FoundConflict, ReviewerDetails
 from orchestrator.reviewing.expertise import ExpertiseMatch, KnownExpertise, compute_assignment_values
 from orchestrator.reviewing.models import Assignment, ConflictOfInterest, Member
 from orchestrator.services.call_reviewers import get_call_reviewers
@@ -105,8 +105,7 @@ class AssignmentPlanner:
         expertise_by_member = await self.reviewing.expertise.get_for_members(tenant, [person.id for person in people])
         if search:
             reviewer_details = await self._list_reviewer_details(tenant, batch, people, expertise_by_member)
-            new_conflicts = await asyncio.to_thread(_search_conflicts, proposals, ConflictSearch(reviewer_details))
-            await self.reviewing.assignments.store_detected_conflicts(new_conflicts, self.clock.now())
+            await self._store_conflicts(proposals, ConflictSearch(reviewer_details))
         conflicts = [
             conflict
             for conflict in await self.reviewing.assignments.list_conflicts(tenant, batch)
@@ -125,15 +124,13 @@ class AssignmentPlanner:
                 (assignment.evaluation, assignment.member) in conflict_pairs or assignment.member not in blind_reviewers
             )
         )
-        valid_assignments = [
-            assignment
-            for assignment in earlier_assignments
-            if (assignment.evaluation, assignment.member) not in conflict_pairs and assignment not in assignments_to_end
-        ]
-        assigned = Counter(assignment.evaluation for assignment in valid_assignments)
-        loads = Counter[str](
-            assignment.member for assignment in earlier_assignments if assignment not in assignments_to_end
+        kept_assignments = [assignment for assignment in earlier_assignments if assignment not in assignments_to_end]
+        assigned = Counter(
+            assignment.evaluation
+            for assignment in kept_assignments
+            if (assignment.evaluation, assignment.member) not in conflict_pairs
         )
+        loads = Counter[str](assignment.member for assignment in kept_assignments)
         barred_pairs = conflict_pairs | {
             (str(assignment.evaluation), str(assignment.member)) for assignment in earlier_assignments
         }
@@ -142,17 +139,14 @@ class AssignmentPlanner:
         }
         stored_bids = await self.reviewing.bids.list_bids(tenant, batch)
         bids = {(str(bid.evaluation), str(bid.member)): bid.bid for bid in stored_bids if body.strategy == "expertise"}
-        profiles = [_get_known_expertise(expertise_by_member.get(person.id)) for person in people]
-        match = None
-        if body.strategy == "expertise" and (bids or any(profile.keywords or profile.papers for profile in profiles)):
-            texts = [(proposal.title, proposal.text or "") for proposal in proposals]
-            match = await asyncio.to_thread(ExpertiseMatch, texts, profiles)
         ids = [str(person.id) for person in people]
-        values = (
-            None
-            if match is None
-            else compute_assignment_values(match.similarity, index_bids(bids, reviewers_needed, ids))
-        )
+        match = values = None
+        if body.strategy == "expertise":
+            profiles = [_get_known_expertise(expertise_by_member.get(person.id)) for person in people]
+            if bids or any(profile.keywords or profile.papers for profile in profiles):
+                texts = [(proposal.title, proposal.text or "") for proposal in proposals]
+                match = await asyncio.to_thread(ExpertiseMatch, texts, profiles)
+                values = compute_assignment_values(match.similarity, index_bids(bids, reviewers_needed, ids))
         plan = await asyncio.to_thread(
             plan_assignments, reviewers_needed, ids, barred_pairs, loads, body.max_load, values
         )
@@ -187,12 +181,25 @@ class AssignmentPlanner:
                 if possible
                 else []
             )
-            conflicts = await asyncio.to_thread(_search_conflicts, proposals, search)
-            await self.reviewing.assignments.store_detected_conflicts(conflicts, self.clock.now())
+            await self._store_conflicts(proposals, search)
             similarities = await asyncio.to_thread(index.compute_similarities, _get_known_expertise(expertise))
             new_similarities = {proposal: similarities[proposal] for proposal in similarities.keys() & unsearched}
             await self.reviewing.bids.mark_checked(tenant, member.id, new_similarities, expertise.changed_at)
         return expertise
+
+    async def _store_conflicts(self, proposals: Sequence[ProposalText], search: ConflictSearch) -> None:
+        """Search proposals for conflicts of interest, and store those that are found."""
+
+        def search_proposals() -> list[tuple[JobId, FoundConflict]]:
+            return [
+                (proposal.id, conflict)
+                for proposal in proposals
+                if proposal.text is not None
+                for conflict in search.find_conflicts(proposal.title, proposal.text, proposal.other_texts)
+            ]
+
+        conflicts = await asyncio.to_thread(search_proposals)
+        await self.reviewing.assignments.store_detected_conflicts(conflicts, self.clock.now())
 
     async def _list_reviewer_details(
         self,
@@ -286,14 +293,3 @@ def _get_known_expertise(expertise: Expertise | None) -> KnownExpertise:
         [(paper.title, paper.abstract) for paper in expertise.papers if paper.listed_by_person] if expertise else []
     )
     return KnownExpertise(expertise.keywords if expertise else (), papers)
-
-
-def _search_conflicts(
-    proposals: Sequence[ProposalText], search: ConflictSearch
-) -> list[tuple[JobId, MemberId, str, str]]:
-    return [
-        (proposal.id, conflict.member, conflict.source, conflict.words)
-        for proposal in proposals
-        if proposal.text is not None
-        for conflict in search.find_conflicts(proposal.title, proposal.text, proposal.other_texts)
-    ]

@@ -11,10 +11,9 @@ from orchestrator.store.expertise import PgExpertise
 from orchestrator.store.letters import PgLetters
 from orchestrator.store.mails import PgMails
 from orchestrator.store.members import PgMembers
-from orchestrator.store.opinions import PgOpinions
+from orchestrator.store.opinions import PgOpinions, PgRemarks
 from orchestrator.store.panels import PgPanels
 from orchestrator.store.proposal_decisions import PgProposalDecisions
-from orchestrator.store.remarks import PgRemarks
 
 
 class ReviewingStores:

@@ -6,7 +6,7 @@ and viewpoint graphs.
 from orchestrator.settings import ApiKeySettings, DatabaseSettings
 from orchestrator.store.claims import PgClaims
 from orchestrator.store.database import Database, DatabaseHealth, StartServer
-from orchestrator.store.item_outcomes import PgItemOutcomes
+from orchestrator.store.item_outcomes import PgItemOutcomes, PgRewards
 from orchestrator.store.job_events import PgEvents
 from orchestrator.store.jobs import PgJobs
 from orchestrator.store.key_store import PgKeys
@@ -16,9 +16,7 @@ from orchestrator.store.llm_answer_cache import PgAnswerCache
 from orchestrator.store.notifications import NotificationListener, NotificationsMissed, Subscription
 from orchestrator.store.reports import PgReports
 from orchestrator.store.reward_groups import PgRewardGroups
-from orchestrator.store.rewards import PgRewards
 from orchestrator.store.service_metrics import PgServiceMetrics, ServiceMetrics
 from orchestrator.store.shared_state import PgSharedState
 from orchestrator.store.source_response_cache import PgResponseCache
-from orchestrator.store.tenants import PgTenants
-from orchestrator.store.usage import PgUsage
+from orchestrator.store.tenants import PgTenants, PgUsage

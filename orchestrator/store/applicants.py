@@ -56,7 +56,7 @@ _SELECT_BY_NAME = f"""
         )
         OR strpos(lower(left(coalesce(report #>> '{{idea,text}}', request #>> '{{idea,text}}', ''), 2000)), $2) > 0
     )
-    ORDER BY jobs.created_at, jobs.id LIMIT $3
+    ORDER BY jobs.created_at, jobs.id LIMIT 50
 """
 
 
@@ -102,12 +102,10 @@ class PgApplicants(LoggedStore):
             texts_by_job[JobId(row["searched"])].append(SameText.model_validate(dict(row)))
         return texts_by_job
 
-    async def find_by_name(self, tenant: TenantId, name: str, limit: int = 50) -> list[ProposalWithName]:
-        """Return the proposals in which a name occurs. Slow for tenants with many proposals, because it reads their
-        texts."""
+    async def find_by_name(self, tenant: TenantId, name: str) -> list[ProposalWithName]:
+        """Return up to 50 proposals in which a name occurs. Slow for tenants with many proposals, because it
+        reads their texts."""
         search_name = replace_nul(" ".join(name.lower().split()))
-        return (
-            await self._database.select(ProposalWithName, _SELECT_BY_NAME, tenant, search_name, limit)
-            if len(search_name) > 2
-            else []
-        )
+        if len(search_name) <= 2:
+            return []
+        return await self._database.select(ProposalWithName, _SELECT_BY_NAME, tenant, search_name)

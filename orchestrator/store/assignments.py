@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 from orchestrator.access.audit_chain import ActBy, AuditedAct
 from orchestrator.access.roles import MemberId
 from orchestrator.jobs.models import BatchId, JobId, TenantId
+from orchestrator.reviewing.conflict_search import FoundConflict
 from orchestrator.reviewing.models import Assignment, ConflictOfInterest
 from orchestrator.store.audit_log import LoggedStore, PgAuditLog
 from orchestrator.store.database import Connection, Database, in_transaction, select_one
@@ -75,10 +76,6 @@ _SELECT_VERSIONS = f"""
     LEFT JOIN applicants ON applicants.evaluation = jobs.id
     WHERE tenant = $1 AND batch = $2 AND kind = 'evaluation' AND state <> 'cancelled' AND {READABLE}
     ORDER BY "row", jobs.id
-"""
-_SELECT_TITLES = """
-    SELECT id, subject AS title FROM jobs
-    WHERE tenant = $1 AND batch = $2 AND kind = 'evaluation' AND state <> 'cancelled' ORDER BY "row", id
 """
 _SELECT_CONFLICTS = """
     SELECT conflicts.* FROM conflicts JOIN jobs ON jobs.id = conflicts.evaluation
@@ -199,11 +196,6 @@ class PgAssignments(LoggedStore):
         whenever the proposal's content changes."""
         return {row["id"]: row["version"] for row in await self._database.fetch(_SELECT_VERSIONS, tenant, batch)}
 
-    async def get_proposal_titles(self, tenant: TenantId, batch: BatchId) -> dict[JobId, str]:
-        """Return the titles of a call's proposals by id, in row order. Unlike `list_proposal_texts`, include documents
-        that could not be read."""
-        return {row["id"]: row["title"] for row in await self._database.fetch(_SELECT_TITLES, tenant, batch)}
-
     async def list_unblinded_reviewers(self, tenant: TenantId, batch: BatchId) -> dict[MemberId, dt.datetime]:
         """Return the reviewers who had access to the call's reports in an earlier role, each with the time at which
         that access ended. They are assigned no proposals in this call."""
@@ -215,18 +207,11 @@ class PgAssignments(LoggedStore):
         return await self._database.select(ConflictOfInterest, _SELECT_CONFLICTS, tenant, batch)
 
     async def store_detected_conflicts(
-        self, conflicts: Sequence[tuple[JobId, MemberId, str, str]], now: dt.datetime
+        self, conflicts: Sequence[tuple[JobId, FoundConflict]], now: dt.datetime
     ) -> None:
-        """Store detected conflicts. Each is a tuple of evaluation, reviewer, source, and the words of the proposal that
-        matched."""
-
-        async def insert_conflicts(connection: Connection) -> None:
-            await connection.executemany(
-                _INSERT_DETECTED_CONFLICT,
-                [(item, member, source, replace_nul(words), now) for item, member, source, words in conflicts],
-            )
-
-        await self._database.run(insert_conflicts)
+        """Store detected conflicts, each with its evaluation."""
+        rows = [(item, found.member, found.source, replace_nul(found.words), now) for item, found in conflicts]
+        await self._database.run(lambda connection: connection.executemany(_INSERT_DETECTED_CONFLICT, rows))
 
     async def declare_within(
         self,

@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from orchestrator.access.audit_chain import ActBy
-from orchestrator.access.roles import MemberId
+from orchestrator.access.roles import MemberId, PersonRole
+from orchestrator.access.sessions import SIGN_IN_LINK_DAYS, generate_token, hash_token
 from orchestrator.jobs.models import BatchId, TenantId
 from orchestrator.mail.models import (
     BidsRequested,
@@ -21,12 +22,11 @@ from orchestrator.mail.models import (
 )
 from orchestrator.reviewing.models import Member
 from orchestrator.store.audit_log import PgAuditLog
-from orchestrator.store.database import Connection, Database
+from orchestrator.store.database import Connection, Database, Store, in_transaction
 from orchestrator.store.job_sql import CALL_TITLE
 from orchestrator.store.json_columns import replace_nul, to_json_column
 from orchestrator.store.outbox import PgOutbox, build_claim_query
 from orchestrator.store.rows import from_row
-from orchestrator.store.sign_in_links import PgSignInLinks
 
 _INSERT_MAIL = """
     INSERT INTO mails (member, batch, news)
@@ -161,29 +161,24 @@ class PgMails(PgOutbox):
         """Return the reviewers who have missing reviews in a call, sorted by name."""
         return await self._database.select(MissingReviewer, _SELECT_MISSING_REVIEWERS, tenant, batch)
 
-    async def remind(self, tenant: TenantId, batch: BatchId, by: ActBy, log: PgAuditLog) -> int:
+    @in_transaction
+    async def remind(self, connection: Connection, tenant: TenantId, batch: BatchId, by: ActBy, log: PgAuditLog) -> int:
         """Queue a reminder to each reviewer who has missing reviews in a call, wants emails, and was not reminded
         within the last day. Return the number of reminders."""
-
-        async def queue_reminders(connection: Connection) -> int:
-            async with connection.transaction():
-                # Locks the call, so that two officers cannot send reminders at the same time.
-                call = await connection.fetchrow(f"{_SELECT_CALL} FOR NO KEY UPDATE", tenant, batch)
-                if call is None or not self.enabled:
-                    return 0
-                rows = await connection.fetch(_SELECT_MISSING_REVIEWERS, tenant, batch)
-                reviewers = [from_row(MissingReviewer, row) for row in rows]
-                due_reviewers = [reviewer for reviewer in reviewers if reviewer.is_due(by.at)]
-                for reviewer in due_reviewers:
-                    message = ReviewsMissing(
-                        call=batch, name=call["name"], proposals=reviewer.proposals, due=call["opinions_due"]
-                    )
-                    await self._queue(connection, reviewer.id, batch, message)
-                if due_reviewers:
-                    await log.append(connection, tenant, by, "reviewers reminded", batch, reviewers=len(due_reviewers))
-                return len(due_reviewers)
-
-        return await self._database.run(queue_reminders)
+        # Locks the call, so that two officers cannot send reminders at the same time.
+        call = await connection.fetchrow(f"{_SELECT_CALL} FOR NO KEY UPDATE", tenant, batch)
+        if call is None or not self.enabled:
+            return 0
+        rows = await connection.fetch(_SELECT_MISSING_REVIEWERS, tenant, batch)
+        due_reviewers = [reviewer for row in rows if (reviewer := from_row(MissingReviewer, row)).is_due(by.at)]
+        for reviewer in due_reviewers:
+            message = ReviewsMissing(
+                call=batch, name=call["name"], proposals=reviewer.proposals, due=call["opinions_due"]
+            )
+            await self._queue(connection, reviewer.id, batch, message)
+        if due_reviewers:
+            await log.append(connection, tenant, by, "reviewers reminded", batch, reviewers=len(due_reviewers))
+        return len(due_reviewers)
 
     async def queue_sign_in_link(self, address: str) -> None:
         """Queue an email with a sign-in link for each reviewer with this address, at most once in ten minutes."""
@@ -215,3 +210,42 @@ class PgMails(PgOutbox):
     async def get_failure_reasons(self, tenant: TenantId) -> dict[MemberId, str]:
         """Return, by member id, why the latest undeliverable email to that member was abandoned."""
         return {row["id"]: row["last_result"] for row in await self._database.fetch(_SELECT_FAILURE_REASONS, tenant)}
+
+
+_INSERT_LINK = "INSERT INTO sign_in_links (hash, member, expires_at) VALUES ($1, $2, $3)"
+_DELETE_EXPIRED = "DELETE FROM sign_in_links WHERE used_at IS NULL AND expires_at < $1"
+_IS_VALID = """
+    hash = $1 AND used_at IS NULL AND expires_at > $2
+    AND members.id = member AND removed_at IS NULL AND role = 'reviewer'
+"""
+_SELECT_LINK = f"SELECT tenant, id, name, role FROM sign_in_links, members WHERE {_IS_VALID}"
+_USE_LINK = f"UPDATE sign_in_links SET used_at = $2 FROM members WHERE {_IS_VALID} RETURNING tenant, id, name, role"
+
+
+class LinkedMember(NamedTuple):
+    """The reviewer whom a link signs in."""
+
+    tenant: TenantId
+    id: MemberId
+    name: str
+    role: PersonRole
+
+
+class PgSignInLinks(Store):
+    async def create(self, member: MemberId, now: dt.datetime) -> str:
+        """Create a link for a member and return its token. Also delete all links that expired unused."""
+        token = generate_token()
+        await self._database.execute(_DELETE_EXPIRED, now)
+        await self._database.execute(
+            _INSERT_LINK, hash_token(token), member, now + dt.timedelta(days=SIGN_IN_LINK_DAYS)
+        )
+        return token
+
+    async def find(self, token: str, now: dt.datetime) -> LinkedMember | None:
+        """Return the reviewer whom a link would sign in. None if the link was used or has expired, or if the member is
+        no longer a reviewer."""
+        return await self._database.select_one(LinkedMember, _SELECT_LINK, hash_token(token), now)
+
+    async def use(self, token: str, now: dt.datetime) -> LinkedMember | None:
+        """Mark a link as used, and return the reviewer whom it signs in. None in the same cases as `find`."""
+        return await self._database.select_one(LinkedMember, _USE_LINK, hash_token(token), now)

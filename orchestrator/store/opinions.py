@@ -10,10 +10,10 @@ from orchestrator.access.audit_chain import ActBy
 from orchestrator.access.roles import MemberId
 from orchestrator.jobs.models import BatchId, JobId, TenantId
 from orchestrator.reviewing.first_opinions import FirstOpinions
-from orchestrator.reviewing.models import Opinion, PointJudgement, ReviewRefused
+from orchestrator.reviewing.models import Opinion, PointJudgement, Remark, ReviewRefused
 from orchestrator.store.assignments import READABLE
 from orchestrator.store.audit_log import LoggedStore
-from orchestrator.store.database import Connection, in_transaction
+from orchestrator.store.database import Connection, in_transaction, select_one
 from orchestrator.store.json_columns import from_json_column, replace_nul, to_json_column
 from orchestrator.store.members import COULD_READ_REPORTS
 from orchestrator.store.open_calls import prevent_sign_off
@@ -220,3 +220,43 @@ async def _may_review(connection: Connection, tenant: TenantId, evaluation: JobI
             "Contact the officer in charge of the funding call.",
         )
     return True
+
+
+# The lock makes the statement wait for a concurrent erasure and then find nothing, as in other stores.
+_INSERT_REMARK = """
+    INSERT INTO remarks (evaluation, author_id, author, role, text, created_at)
+    SELECT id, $3, $4, $5, $6, $7 FROM jobs WHERE tenant = $1 AND id = $2 AND kind = 'evaluation' FOR KEY SHARE
+    ON CONFLICT DO NOTHING RETURNING *
+"""
+_SELECT_SAME = """
+    SELECT remarks.* FROM remarks JOIN jobs ON jobs.id = evaluation
+    WHERE jobs.tenant = $1 AND evaluation = $2 AND remarks.author_id = $3 AND remarks.text = $4
+"""
+_SELECT_REMARKS = """
+    SELECT remarks.* FROM remarks JOIN jobs ON jobs.id = evaluation
+    WHERE jobs.tenant = $1 AND evaluation = $2 ORDER BY remarks.id
+"""
+
+
+class PgRemarks(LoggedStore):
+    @in_transaction
+    async def add(
+        self, connection: Connection, tenant: TenantId, evaluation: JobId, text: str, by: ActBy
+    ) -> Remark | None:
+        """Add a remark. The same text from the same person is stored only once. Return None if the evaluation does not
+        exist. Raises ReviewRefused if the call is signed off."""
+        stored_text = replace_nul(text)
+        existing = await select_one(connection, Remark, _SELECT_SAME, tenant, evaluation, by.actor.id, stored_text)
+        if existing is not None:
+            return existing
+        await prevent_sign_off(connection, tenant, evaluation)
+        values = (tenant, evaluation, by.actor.id, replace_nul(by.actor.name), by.actor.role, stored_text, by.at)
+        remark = await select_one(connection, Remark, _INSERT_REMARK, *values)
+        if remark is None:
+            return await select_one(connection, Remark, _SELECT_SAME, tenant, evaluation, by.actor.id, stored_text)
+        await self._log.append(connection, tenant, by, "remark added", evaluation, text=stored_text)
+        return remark
+
+    async def list_remarks(self, tenant: TenantId, evaluation: JobId) -> list[Remark]:
+        """Return the remarks on a proposal, oldest first."""
+        return await self._database.select(Remark, _SELECT_REMARKS, tenant, evaluation)

@@ -98,12 +98,6 @@ class PgViewpointGraph(Store):
         state = await self._database.run(self._read_state)
         return state.plan if state else None
 
-    async def read_version(self) -> str:
-        state = await self._database.run(self._read_state)
-        if state is None:
-            raise build_missing_graph_error(self._name)
-        return state.version
-
     async def create(self, plan: GraphPlan) -> None:
         await self._database.execute(_INSERT_GRAPH, self._name, to_json_column(plan), derive_initial_version(plan))
         present = await self.read_plan()

@@ -66,6 +66,18 @@ def release_slots(scope: Mapping[str, Any]) -> None:
         release()
 
 
+@contextmanager
+def count_held(counts: Counter[str], tenant: str) -> Iterator[None]:
+    """Count one more for the tenant within the context. Tenants whose count returns to zero are removed."""
+    counts[tenant] += 1
+    try:
+        yield
+    finally:
+        counts[tenant] -= 1
+        if not counts[tenant]:
+            del counts[tenant]
+
+
 class StreamLimit:
     """A limit on requests that are held open: event streams, and requests that wait for a job to end. One instance per
     application."""
@@ -98,13 +110,8 @@ class StreamLimit:
         if too many streams are open."""
         self.check_room(tenant)
         release_slots(scope)
-        self._open_streams[tenant] += 1
-        try:
+        with count_held(self._open_streams, tenant):
             yield
-        finally:
-            self._open_streams[tenant] -= 1
-            if not self._open_streams[tenant]:
-                del self._open_streams[tenant]
 
 
 class UploadLimit:

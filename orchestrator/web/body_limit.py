@@ -7,14 +7,14 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from orchestrator.problems import HttpProblem
 from orchestrator.settings import ApiSettings
-from orchestrator.web.backpressure import release_slots
+from orchestrator.web.backpressure import count_held, release_slots
 from orchestrator.web.request_log import send_problem
 
 _UNKNOWN_TENANT = ""
@@ -56,12 +56,10 @@ class BodyLimit:
             # Before routing, which is most of the cost of a refusal.
             await send_problem(self._build_too_many_bodies_problem(tenant), scope, receive, send)
             return
-        self._in_transfer[tenant] += 1
-        body = _Body(self, tenant, max_bytes, _is_json(scope), receive)
-        try:
+        body = _Body(self._settings, max_bytes, _is_json(scope), receive, self._monotonic)
+        with body.in_transfer:
+            body.in_transfer.enter_context(count_held(self._in_transfer, tenant))
             await self._app(scope, body.receive, send)
-        finally:
-            body.end_transfer()
 
     def _build_too_many_bodies_problem(self, tenant: str) -> HttpProblem:
         senders = "this tenant" if tenant else "callers without an API key"
@@ -72,69 +70,61 @@ class BodyLimit:
             headers={"Connection": "close"},
         )
 
-    def end_transfer(self, tenant: str) -> None:
-        self._in_transfer[tenant] -= 1
-        if not self._in_transfer[tenant]:
-            del self._in_transfer[tenant]
-
-    async def receive_next(self, receive: Receive, waited_seconds: float, received_bytes: int) -> tuple[Message, float]:
-        """Return the body's next message and the seconds spent waiting for it. Raises HttpProblem if the body arrives
-        too slowly."""
-        allowed = self._settings.body_seconds + received_bytes / self._settings.least_body_rate
-        began = self._monotonic()
-        try:
-            async with asyncio.timeout(max(0.0, allowed - waited_seconds)):
-                return await receive(), self._monotonic() - began
-        except TimeoutError:
-            raise HttpProblem(
-                "body-too-slow",
-                f"Only {received_bytes:,} bytes of the body had been received after {allowed:,.0f} s. After the first "
-                f"{self._settings.body_seconds:g} s, at least {self._settings.least_body_rate:,} bytes per second "
-                "are needed.",
-                headers={"Connection": "close"},
-            ) from None
-
-    def check_size(self, received_bytes: int, max_bytes: int, commas: int) -> None:
-        """Raise HttpProblem if the body has too many bytes or, in a JSON document, too many commas."""
-        if received_bytes > max_bytes:
-            raise _build_too_large_problem(max_bytes, "too many")
-        if commas > self._settings.max_json_values:
-            raise HttpProblem(
-                "content-too-large",
-                f"The JSON body has more than {self._settings.max_json_values:,} commas, which is the limit. "
-                "Send less at once.",
-                headers={"Connection": "close"},
-            )
-
 
 class _Body:
     """A request's body, which is considered in transit until it is complete or the request has been answered."""
 
-    def __init__(self, limit: BodyLimit, tenant: str, max_bytes: int, is_json: bool, receive: Receive) -> None:
-        self._limit, self._tenant, self._max_bytes = limit, tenant, max_bytes
-        self._is_json, self._receive = is_json, receive
-        self._counted, self._complete = True, False
+    def __init__(
+        self, settings: ApiSettings, max_bytes: int, is_json: bool, receive: Receive, monotonic: Callable[[], float]
+    ) -> None:
+        self._settings, self._max_bytes, self._is_json = settings, max_bytes, is_json
+        self._receive, self._monotonic = receive, monotonic
+        self.in_transfer, self._complete = ExitStack(), False
         self._waited_seconds = 0.0
         self._received_bytes = self._commas = 0
 
     async def receive(self) -> Message:
         if self._complete:
             return await self._receive()
-        message, seconds = await self._limit.receive_next(self._receive, self._waited_seconds, self._received_bytes)
+        message = await self._receive_in_time()
         content = message.get("body", b"")
-        self._waited_seconds += seconds
         self._received_bytes += len(content)
         self._commas += content.count(b",") if self._is_json else 0
-        self._limit.check_size(self._received_bytes, self._max_bytes, self._commas)
+        self._check_size()
         self._complete = not message.get("more_body", False)
         if self._complete:
-            self.end_transfer()
+            self.in_transfer.close()
         return message
 
-    def end_transfer(self) -> None:
-        if self._counted:
-            self._counted = False
-            self._limit.end_transfer(self._tenant)
+    async def _receive_in_time(self) -> Message:
+        """Return the body's next message. Raises HttpProblem if the body arrives too slowly."""
+        allowed = self._settings.body_seconds + self._received_bytes / self._settings.least_body_rate
+        began = self._monotonic()
+        try:
+            async with asyncio.timeout(max(0.0, allowed - self._waited_seconds)):
+                message = await self._receive()
+        except TimeoutError:
+            raise HttpProblem(
+                "body-too-slow",
+                f"Only {self._received_bytes:,} bytes of the body had been received after {allowed:,.0f} s. After the "
+                f"first {self._settings.body_seconds:g} s, at least {self._settings.least_body_rate:,} bytes per "
+                "second are needed.",
+                headers={"Connection": "close"},
+            ) from None
+        self._waited_seconds += self._monotonic() - began
+        return message
+
+    def _check_size(self) -> None:
+        """Raise HttpProblem if the body has too many bytes or, in a JSON document, too many commas."""
+        if self._received_bytes > self._max_bytes:
+            raise _build_too_large_problem(self._max_bytes, "too many")
+        if self._commas > self._settings.max_json_values:
+            raise HttpProblem(
+                "content-too-large",
+                f"The JSON body has more than {self._settings.max_json_values:,} commas, which is the limit. "
+                "Send less at once.",
+                headers={"Connection": "close"},
+            )
 
 
 class UnreadBodyDrain:

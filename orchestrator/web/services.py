@@ -35,8 +35,7 @@ from orchestrator.store import (
 )
 from orchestrator.store.applicants import PgApplicants
 from orchestrator.store.audit_log import PgAuditLog
-from orchestrator.store.call_details import PgCallDetails
-from orchestrator.store.call_progress import PgCallProgress
+from orchestrator.store.call_details import PgCallDetails, PgCallProgress
 from orchestrator.store.call_series import PgCallSeries
 from orchestrator.store.call_tables import PgCallTables
 from orchestrator.store.documents import PgDocuments

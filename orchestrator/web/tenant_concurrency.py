@@ -17,7 +17,7 @@ from orchestrator.access.api_keys import hash_key
 from orchestrator.access.sessions import hash_token
 from orchestrator.problems import HttpProblem
 from orchestrator.settings import AccessSettings, ApiSettings
-from orchestrator.web.backpressure import release_slots
+from orchestrator.web.backpressure import count_held, release_slots
 from orchestrator.web.cookies import read_session_token
 from orchestrator.web.request_log import send_problem
 
@@ -145,13 +145,11 @@ class TenantConcurrency:
 
     @contextmanager
     def _count_request(self, tenant: str) -> Iterator[None]:
-        self._request_counts[tenant] += 1
         try:
-            yield
+            with count_held(self._request_counts, tenant):
+                yield
         finally:
-            self._request_counts[tenant] -= 1
-            if not self._request_counts[tenant]:
-                del self._request_counts[tenant]
+            if tenant not in self._request_counts:
                 self._slots.pop(tenant, None)
 
     def _cache_tenant(self, key: bytes, tenant: str) -> None:

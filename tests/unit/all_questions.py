@@ -8,17 +8,15 @@ from pydantic import BaseModel
 
 import assayer
 from assayer.bias_test.persuasive import PERSUASIVE, PERSUASIVE_CHECK, PersuasiveQuestion, SameContentQuestion
-from assayer.claim_support.schemas import SupportItem, SupportQuestion
-from assayer.claim_support.task import SUPPORT
-from assayer.content_reading.schemas import ContentQuestion
-from assayer.content_reading.task import CONTENTS
+from assayer.claim_support.task import SUPPORT, SupportItem, SupportQuestion
+from assayer.content_reading.task import CONTENTS, ContentQuestion
 from assayer.criteria.part import ShownCriterion
 from assayer.criteria.task import JUDGE_CRITERIA, CriteriaQuestion, ShownFinding
 from assayer.llm import Task
 from assayer.methods.debate.composition import ROLES
 from assayer.methods.debate.schemas import DebateQuestion
 from assayer.methods.debate.tasks import DEBATE_TASKS
-from assayer.name_reading.task import NAMES, NamesQuestion
+from assayer.name_reading.reading import NAMES, NamesQuestion
 from assayer.plan_review.task import FLAWS, DoubtedPlan
 from assayer.ranking.comparison import PairQuestion, build_comparison_task
 from assayer.ranking.group_analysis import ANALYSIS, GroupQuestion, ShownIdea, ShownPair, ShownReason

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from pydantic import BaseModel
 
-from assayer.claim_support.schemas import SupportAnswer, SupportQuestion, SupportVerdict
+from assayer.claim_support.task import SupportAnswer, SupportQuestion, SupportVerdict
 from assayer.ideas.parsing import parse_idea
 from assayer.llm import Llm, NoLlm
 from assayer.models import Idea, OwnReferences, Paper, PaperId

@@ -3,7 +3,7 @@
 from pydantic import BaseModel
 
 from assayer.backends import Backends
-from assayer.claim_support.schemas import SupportAnswer, SupportQuestion, SupportVerdict
+from assayer.claim_support.task import SupportAnswer, SupportQuestion, SupportVerdict
 from assayer.evaluation_context import EvaluationContext
 from assayer.ideas.parsing import parse_idea
 from assayer.methods.review import ReviewOptions

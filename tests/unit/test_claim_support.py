@@ -8,8 +8,7 @@ from pydantic import BaseModel
 from assayer.citing.excerpts import cut_excerpt, join_excerpts
 from assayer.citing.labels import build_marker
 from assayer.claim_support.checking import CheckedClaims, check_claims
-from assayer.claim_support.schemas import SupportAnswer, SupportQuestion, SupportVerdict
-from assayer.claim_support.task import SUPPORT
+from assayer.claim_support.task import SUPPORT, SupportAnswer, SupportQuestion, SupportVerdict
 from assayer.errors import AssayerError, MalformedAnswer
 from assayer.llm import NoLlm
 from assayer.models import Absent, Citation, ClaimCounts, ClaimSupport, FurtherQuote, Paper, PaperId, Point, Summary

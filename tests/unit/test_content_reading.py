@@ -10,9 +10,7 @@ import pytest
 from pydantic import BaseModel
 from typer.testing import CliRunner
 
-from assayer.content_reading.reading import locate_contents
-from assayer.content_reading.schemas import ContentAnswer, ContentQuestion, ReadName
-from assayer.content_reading.task import CONTENTS
+from assayer.content_reading.task import CONTENTS, ContentAnswer, ContentQuestion, ReadName, locate_contents
 from assayer.errors import BudgetExhausted
 from assayer.models import Filters, PaperId
 from cluster.cli.main import app

@@ -17,8 +17,7 @@ from assayer.methods.grapheval.graph.records import GraphContents, PreparedIdea,
 from assayer.methods.grapheval.graph.subgraph import LocalScorer, SubgraphExtractor
 from assayer.methods.grapheval.judge import GraphJudge
 from assayer.methods.grapheval.options import HOPS
-from assayer.methods.grapheval.pipeline import evaluate
-from assayer.methods.grapheval.repetition import find_repeated_idea
+from assayer.methods.grapheval.pipeline import evaluate, find_repeated_idea
 from assayer.methods.grapheval.scoring.calibration import ProbabilityCalibration, TrainingProvenance, fit_calibration
 from assayer.methods.grapheval.scoring.holdout import score_held_out, split_into_folds
 from assayer.methods.grapheval.scoring.label_propagation import LabelPropagation

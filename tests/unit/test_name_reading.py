@@ -7,8 +7,7 @@ from assayer.errors import MalformedAnswer
 from assayer.ideas.parsing import parse_idea
 from assayer.llm import NoLlm
 from assayer.models import Idea
-from assayer.name_reading.reading import mask_remaining_names
-from assayer.name_reading.task import NAMES, NamesAnswer, NamesQuestion
+from assayer.name_reading.reading import NAMES, NamesAnswer, NamesQuestion, mask_remaining_names
 from assayer.own_references.kept_words import keep_words
 from tests.unit.twins import TwinLlm, make_run
 

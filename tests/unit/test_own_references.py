@@ -4,7 +4,7 @@ import datetime as dt
 
 import pytest
 
-from assayer.claim_support.schemas import SupportQuestion
+from assayer.claim_support.task import SupportQuestion
 from assayer.errors import MalformedAnswer, SourceUnavailable
 from assayer.models import Absent, CitedWork, ClaimSupport, Identifiers, Retraction
 from assayer.own_references.check import check_own_references

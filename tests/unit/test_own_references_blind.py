@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from assayer.blinding.blind import blind_idea
-from assayer.claim_support.schemas import SupportQuestion
+from assayer.claim_support.task import SupportQuestion
 from assayer.models import Paper, Window
 from assayer.models.blinding import UnblindedWords
 from assayer.own_references.kept_words import remove_names

@@ -5,8 +5,7 @@ from typing import get_args
 import pytest
 
 from assayer.models import Absent, ChecklistItem, ChecklistRow
-from assayer.plan_review.checklist import build_checklist
-from assayer.plan_review.wordings import load_wordings
+from assayer.plan_review.checklist import build_checklist, load_wordings
 from tests.unit.processor_time import fill_text, limited_processor_time
 
 __all__ = ["limited_processor_time"]

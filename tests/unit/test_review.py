@@ -8,9 +8,9 @@ from assayer.errors import LlmUnavailable, MalformedAnswer
 from assayer.methods.review import ReviewOptions
 from assayer.methods.review.editing import Passages
 from assayer.methods.review.panel import Panel, is_repetition
+from assayer.methods.review.pipeline import build_unedited_review
 from assayer.methods.review.schemas import EditedReview, EditorQuestion, FurtherPoint, LookAnswer, NearWork, PanelPoint
 from assayer.methods.review.tasks import EDITOR
-from assayer.methods.review.unedited import build_unedited_review
 from assayer.models import Absent, EvidenceRelation, Score
 from assayer.reports.markdown import render_report_markdown
 from assayer.reports.scores import compute_total_score

@@ -6,7 +6,7 @@ import pytest
 from pydantic import BaseModel
 
 from assayer.llm import Task
-from assayer.methods.scicompanion.notebook import Notebook
+from assayer.methods.scicompanion.prompt_state import Notebook
 from assayer.models import PaperId
 from tests.unit.scicompanion_questions import QUESTIONS
 

@@ -6,8 +6,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel
 
-from assayer.claim_support.schemas import SupportAnswer, SupportQuestion, SupportVerdict
-from assayer.claim_support.task import SUPPORT
+from assayer.claim_support.task import SUPPORT, SupportAnswer, SupportQuestion, SupportVerdict
 from assayer.errors import AssayerError
 from assayer.llm import Answer, Task
 from assayer.models import Absent, CallRecord, EvaluationId, FullText, Paper, PaperId, Window

@@ -4,6 +4,8 @@ idea from them.
 It follows "GraphEval: A Lightweight Graph-Based LLM Framework for Idea Evaluation" (2025), sections 3 to 5. Evidence
 comes first; an outcome is named only if the calibration is more informative than the class frequencies."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,15 +14,25 @@ from assayer.errors import ConfigurationError, InputError
 from assayer.evaluation_context import EvaluationContext
 from assayer.methods.grapheval.explanation import explain_verdict
 from assayer.methods.grapheval.graph.growth import build_edges_from_relations, find_edges_by_cosine
-from assayer.methods.grapheval.graph.records import Viewpoints, count_days_since_1970
-from assayer.methods.grapheval.judge import GraphJudge
+from assayer.methods.grapheval.graph.records import Viewpoint, Viewpoints, count_days_since_1970
+from assayer.methods.grapheval.judge import GraphJudge, PlacedIdea
 from assayer.methods.grapheval.options import METHOD, GraphEvalOptions
-from assayer.methods.grapheval.repetition import find_repeated_idea, list_repetition_notices
+from assayer.methods.grapheval.plagiarism import LIMITS_BY_EMBEDDER, NearbyViewpoint, find_resemblance_to_neighbours
 from assayer.methods.grapheval.scoring.baselines import LENGTH
 from assayer.methods.grapheval.scoring.calibration import AbstentionReason, ProbabilityCalibration
 from assayer.methods.grapheval.viewpoints.extraction import extract_viewpoints, relate_viewpoints
 from assayer.methods.grapheval.viewpoints.splitter import SPLITTER, split_viewpoints
-from assayer.models import Absent, ClassProbability, Notice, ScorerChoice, Summary, Verdict
+from assayer.models import (
+    Absent,
+    ClassProbability,
+    IdeaId,
+    Notice,
+    RepeatedIdea,
+    RepeatedViewpoint,
+    ScorerChoice,
+    Summary,
+    Verdict,
+)
 from assayer.ports import Vectors
 from assayer.reports.assembly import EvaluationResult, Findings, assemble_report
 
@@ -191,3 +203,64 @@ def _is_beaten_by_length(choice: ScorerChoice | Absent) -> bool:
     return isinstance(choice, ScorerChoice) and any(
         item.name == LENGTH and item.auroc >= choice.held_out_accuracy.auroc for item in choice.scorer_accuracies
     )
+
+
+_NO_LIMITS = Absent(reason="no similarity thresholds are known for this embedding model.")
+_KINDS = {
+    "same": "the graph already contains it with the same title or text; that record was left out",
+    "copy": "{share:.0%} of its statements occur there nearly word for word",
+    "recombination": "{share:.0%} of its statements occur nearly word for word in other ideas, most in this one",
+    "paraphrase": "its statements say the same in other words",
+}
+
+
+def find_repeated_idea(
+    idea: IdeaId, viewpoints: Sequence[Viewpoint], placed_idea: PlacedIdea, judge: GraphJudge
+) -> RepeatedIdea | Absent | None:
+    """Return the idea, among those known at the cutoff, that this idea repeats; None if there is none."""
+    contents = judge.contents
+    if placed_idea.same_ideas:
+        same_idea = placed_idea.same_ideas[0]
+        return RepeatedIdea(
+            kind="same", idea=same_idea.id, title=same_idea.title, url=same_idea.url, share=1.0, pairs=()
+        )
+    limits = LIMITS_BY_EMBEDDER.get(contents.plan.embedder)
+    if limits is None:
+        return _NO_LIMITS
+    owners = contents.arrays.idea_of
+    nearby = [
+        [
+            NearbyViewpoint(contents.ideas[owners[row]].id, contents.viewpoints[row].text, cosine)
+            for row, cosine in zip(rows.tolist(), cosines.tolist(), strict=True)
+            if row >= 0
+        ]
+        for rows, cosines in zip(placed_idea.nearest.rows, placed_idea.nearest.cosines, strict=True)
+    ]
+    resemblance = find_resemblance_to_neighbours(idea, [viewpoint.text for viewpoint in viewpoints], nearby, limits)
+    if resemblance is None:
+        return None
+    source = next(item for item in contents.ideas if item.id == resemblance.closest)
+    pairs = (
+        RepeatedViewpoint(text=pair.text, other_text=pair.other_text, similarity=round(pair.cosine, 4))
+        for pair in resemblance.pairs
+        if pair.other == resemblance.closest
+    )
+    return RepeatedIdea(
+        kind=resemblance.kind,
+        idea=source.id,
+        title=source.title,
+        url=source.url,
+        share=round(resemblance.share, 4),
+        pairs=tuple(pairs),
+    )
+
+
+def list_repetition_notices(repetition: RepeatedIdea | Absent | None) -> tuple[Notice, ...]:
+    if not isinstance(repetition, RepeatedIdea):
+        return ()
+    reason = _KINDS[repetition.kind].format(share=repetition.share)
+    text = (
+        f"This idea repeats “{repetition.title}” ({repetition.idea}): {reason}. "
+        "Compare them: a resemblance is not proof."
+    )
+    return (Notice(kind="repeated_idea", text=text),)

@@ -22,17 +22,11 @@ PartLabel = Annotated[str, Field(pattern=r"^S\d+$", description="Label of one of
 PartText = Annotated[
     str, Field(max_length=1_500, description="15 to 80 words, readable without the idea."), TextRole.RESTATES
 ]
-PaperQueryText = Annotated[
-    str, Field(description="3 to 10 words. No operators, no quotation marks, no years."), TextRole.QUERY
-]
-CodeQueryText = Annotated[
-    str, Field(description="2 to 5 words. No operators, no quotation marks, no years."), TextRole.QUERY
-]
-RefinedQueryText = Annotated[
-    str,
-    Field(description="2 to 5 words for code and data, 3 to 10 otherwise. No operators, no quotation marks, no years."),
-    TextRole.QUERY,
-]
+_PLAIN = "No operators, no quotation marks, no years."
+PaperQueryText = Annotated[str, Field(description=f"3 to 10 words. {_PLAIN}"), TextRole.QUERY]
+CodeQueryText = Annotated[str, Field(description=f"2 to 5 words. {_PLAIN}"), TextRole.QUERY]
+_REFINED_WORDS = "2 to 5 words for code and data, 3 to 10 otherwise."
+RefinedQueryText = Annotated[str, Field(description=f"{_REFINED_WORDS} {_PLAIN}"), TextRole.QUERY]
 Restated = Annotated[str, TextRole.RESTATES]
 Copied = Annotated[str, TextRole.COPIED]
 TenPointRating = Annotated[int, Field(ge=0, le=10, description="0 to 10 by the rubric.")]
@@ -92,14 +86,11 @@ class SearchQueries(Frozen):
     queries: list[PartQueries] = Field(description="One entry for each part given, in order.")
 
 
-_NOT_SEARCHED: Any = Field(default=[], max_length=0)
-
-
 @cache
 def build_queries_schema(kinds: tuple[EvidenceKind, ...]) -> type[SearchQueries]:
     """Return the answer schema without queries for kinds of sources that are not searched."""
     kinds_off = [kind for kind in ("web", "code", "data") if kind not in kinds]
-    fields: dict[str, Any] = dict.fromkeys(kinds_off, (SkipJsonSchema[list[str]], _NOT_SEARCHED))
+    fields: dict[str, Any] = dict.fromkeys(kinds_off, (SkipJsonSchema[list[str]], Field(default=[], max_length=0)))
     part = create_model("PartQueries", __base__=PartQueries, **fields)
     field = Field(description="One entry for each part given, in order.")
     return create_model("SearchQueries", __base__=SearchQueries, queries=(list[part], field))  # type: ignore[valid-type]

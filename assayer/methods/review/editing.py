@@ -206,86 +206,97 @@ def _choose_near_works(
     return list(kept_works.values())
 
 
+class _Numbering:
+    """Numbers of the evidence and of the works from memory, in the order in which a review refers to them."""
+
+    def __init__(
+        self, answer: EditedReview, plan: str, panel: Panel, passages: Passages, named: Sequence[RecalledWork]
+    ) -> None:
+        self._plan, self._quotes, self._passages = plan, panel.quotes, passages
+        self.works = {work.label: work for work in named}
+        self._printed_names = {work.label: format_named_work(work.author, work.year) for work in named}
+        findings: list[_Edited] = [*answer.strengths, *answer.major, *answer.further]
+        cited_labels = [label for item in (*answer.paragraphs, *findings) for label in item.cites]
+        cited_labels += [item.work for item in answer.closest]
+        cited_labels += [*answer.soundness.cites, *answer.contribution.cites]
+        if isinstance(answer, EditedReviewByCriteria):
+            cited_labels += [label for item in answer.criteria for label in item.cites]
+        self.evidence = passages.keep_supported(cited_labels)
+        mentioned_works = self._find_named_works(
+            [], answer.verdict, answer.soundness.limited_by, answer.contribution.limited_by
+        )
+        mentioned_works += [item.work for item in answer.closest if item.work in self.works]
+        for paragraph in answer.paragraphs:
+            mentioned_works += self._find_named_works(paragraph.named, paragraph.text)
+        for finding in findings:
+            mentioned_works += self._find_named_works(finding.named, *_list_printed_texts(finding))
+        self.referred_works = list(dict.fromkeys(mentioned_works))
+
+    def _find_named_works(self, labels: Sequence[str], *texts: str) -> list[str]:
+        """Return the labels of the works named for some texts, beginning with works whose names occur in the texts."""
+        labels_in_texts = [label for label, name in self._printed_names.items() if any(name in text for text in texts)]
+        return [label for label in dict.fromkeys((*labels_in_texts, *labels)) if label in self.works]
+
+    def _number_passages(self, labels: Sequence[str]) -> tuple[int, ...]:
+        return tuple(self.evidence.index(label) for label in self._passages.keep_supported(labels))
+
+    def _number_works(self, labels: Sequence[str], *texts: str) -> tuple[int, ...]:
+        return tuple(self.referred_works.index(label) for label in self._find_named_works(labels, *texts))
+
+    def build_finding(self, edited: _Edited, kind: FindingKind, severity: FindingSeverity | None) -> PanelFinding:
+        full_finding = edited if isinstance(edited, EditedFinding) else None
+        quotes = [check_plan_quote(full_finding.quote if full_finding else "", self._plan)]
+        quotes += [self._quotes[label] for label in edited.labels if label in self._quotes]
+        return PanelFinding(
+            kind=kind,
+            axis=edited.axis,
+            severity=severity,
+            headline=full_finding.lead.rstrip(".:") if full_finding else "",
+            text=edited.text,
+            fix=full_finding.fix if full_finding and kind != "strength" else "",
+            plan=next((quote for quote in quotes if quote.state == "verified"), _NO_QUOTE),
+            evidence=self._number_passages(edited.cites),
+            works_from_memory=self._number_works(edited.named, *_list_printed_texts(edited)),
+        )
+
+    def build_paragraph(self, edited: EditedParagraph) -> PanelParagraph | None:
+        if not edited.text:
+            return None
+        return PanelParagraph(
+            text=edited.text,
+            evidence=self._number_passages(edited.cites),
+            works_from_memory=self._number_works(edited.named, edited.text),
+        )
+
+    def build_closest_work(self, work: NearWork) -> ClosestWork:
+        return ClosestWork(
+            evidence=self.evidence.index(work.work) if work.work in self.evidence else None,
+            work_from_memory=self.referred_works.index(work.work) if work.work in self.works else None,
+            difference=f"{work.difference.rstrip('.')}.",
+        )
+
+
 def _number_citations(
     answer: EditedReview, plan: str, panel: Panel, passages: Passages, named: Sequence[RecalledWork]
 ) -> PanelReview:
     """Return the review with evidence and named works numbered in order of citation."""
-    works = {work.label: work for work in named}
+    numbering = _Numbering(answer, plan, panel, passages, named)
     findings: list[_Edited] = [*answer.strengths, *answer.major, *answer.further]
-    cited_labels = [label for item in (*answer.paragraphs, *findings) for label in item.cites]
-    cited_labels += [item.work for item in answer.closest]
-    cited_labels += [*answer.soundness.cites, *answer.contribution.cites]
-    if isinstance(answer, EditedReviewByCriteria):
-        cited_labels += [label for item in answer.criteria for label in item.cites]
-    evidence = passages.keep_supported(cited_labels)
-
-    def find_named_works(labels: Sequence[str], *texts: str) -> list[str]:
-        """Return the labels of the works named for some texts, beginning with works whose names occur in the texts."""
-        printed_names = {label: format_named_work(work.author, work.year) for label, work in works.items()}
-        labels_in_texts = [label for label, text in printed_names.items() if any(text in other for other in texts)]
-        return [label for label in dict.fromkeys((*labels_in_texts, *labels)) if label in works]
-
-    mentioned_works = find_named_works([], answer.verdict, answer.soundness.limited_by, answer.contribution.limited_by)
-    mentioned_works += [item.work for item in answer.closest if item.work in works]
-    for passage in answer.paragraphs:
-        mentioned_works += find_named_works(passage.named, passage.text)
-    for edited_part in findings:
-        mentioned_works += find_named_works(edited_part.named, *_list_printed_texts(edited_part))
-    referred_works = list(dict.fromkeys(mentioned_works))
-
-    def number_passages(labels: Sequence[str]) -> tuple[int, ...]:
-        return tuple(evidence.index(label) for label in passages.keep_supported(labels))
-
-    def number_works(labels: Sequence[str], *texts: str) -> tuple[int, ...]:
-        return tuple(referred_works.index(label) for label in find_named_works(labels, *texts))
-
-    def build_finding(edited_part: _Edited, kind: FindingKind, severity: FindingSeverity | None) -> PanelFinding:
-        full_finding = edited_part if isinstance(edited_part, EditedFinding) else None
-        quotes = [check_plan_quote(full_finding.quote if full_finding else "", plan)]
-        quotes += [panel.quotes[label] for label in edited_part.labels if label in panel.quotes]
-        return PanelFinding(
-            kind=kind,
-            axis=edited_part.axis,
-            severity=severity,
-            headline=full_finding.lead.rstrip(".:") if full_finding else "",
-            text=edited_part.text,
-            fix=full_finding.fix if full_finding and kind != "strength" else "",
-            plan=next((quote for quote in quotes if quote.state == "verified"), _NO_QUOTE),
-            evidence=number_passages(edited_part.cites),
-            works_from_memory=number_works(edited_part.named, *_list_printed_texts(edited_part)),
-        )
-
-    def build_paragraph(edited_part: EditedParagraph) -> PanelParagraph | None:
-        if not edited_part.text:
-            return None
-        return PanelParagraph(
-            text=edited_part.text,
-            evidence=number_passages(edited_part.cites),
-            works_from_memory=number_works(edited_part.named, edited_part.text),
-        )
-
     merged_labels = {label for item in (*findings, *answer.paragraphs) for label in item.labels} | {*answer.dropped}
     return PanelReview(
         verdict=answer.verdict,
-        novelty=build_paragraph(answer.newness),
-        outlook=build_paragraph(answer.outlook),
-        redesign=build_paragraph(answer.redesign),
-        strengths=tuple(build_finding(item, "strength", None) for item in answer.strengths),
-        major_weaknesses=tuple(build_finding(item, "weakness", item.severity) for item in answer.major),
-        minor_points=tuple(build_finding(item, item.kind, "minor") for item in answer.further),
-        closest_works=tuple(
-            ClosestWork(
-                evidence=evidence.index(item.work) if item.work in evidence else None,
-                work_from_memory=referred_works.index(item.work) if item.work in works else None,
-                difference=f"{item.difference.rstrip('.')}.",
-            )
-            for item in answer.closest
-        ),
+        novelty=numbering.build_paragraph(answer.newness),
+        outlook=numbering.build_paragraph(answer.outlook),
+        redesign=numbering.build_paragraph(answer.redesign),
+        strengths=tuple(numbering.build_finding(item, "strength", None) for item in answer.strengths),
+        major_weaknesses=tuple(numbering.build_finding(item, "weakness", item.severity) for item in answer.major),
+        minor_points=tuple(numbering.build_finding(item, item.kind, "minor") for item in answer.further),
+        closest_works=tuple(map(numbering.build_closest_work, answer.closest)),
         evidence=tuple(
             PanelEvidence(
                 label=build_marker(item.paper), relation=item.relation, conclusion=item.shows, quote=item.quote
             )
-            for item in (passages.by_label[label] for label in evidence)
+            for item in (passages.by_label[label] for label in numbering.evidence)
         ),
         works_from_memory=tuple(
             NamedWork(
@@ -297,7 +308,7 @@ def _number_citations(
                 label=build_marker(work.record) if work.record else None,
                 lookup_complete=work.looked_up,
             )
-            for work in (works[label] for label in referred_works)
+            for work in (numbering.works[label] for label in numbering.referred_works)
         ),
         omitted_points=tuple(
             OmittedPoint(kind=point.kind, text=f"{point.claim} {point.why}".strip(), plan=panel.quotes[point.label])

@@ -9,7 +9,7 @@ from assayer.citing.evidence import Evidence, Quoted, build_citation
 from assayer.citing.excerpts import cut_excerpt
 from assayer.citing.labels import strip_citations
 from assayer.claim_support.checking import check_support
-from assayer.claim_support.schemas import SupportItem
+from assayer.claim_support.task import SupportItem
 from assayer.llm import Llm
 from assayer.methods.review.schemas import ReadingNote
 from assayer.models import Citation, EvidenceRelation, FurtherQuote, PaperId

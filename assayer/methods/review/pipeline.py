@@ -7,6 +7,7 @@ scores.
 """
 
 from assayer.claim_support.checking import count_claim_outcomes
+from assayer.errors import AssayerError
 from assayer.evaluation_context import EvaluationContext
 from assayer.methods.review.editing import Passages, ask_editor, build_panel_review
 from assayer.methods.review.literature import (
@@ -17,12 +18,19 @@ from assayer.methods.review.literature import (
     read_literature,
 )
 from assayer.methods.review.options import METHOD, ReviewOptions
-from assayer.methods.review.panel import ask_panel
+from assayer.methods.review.panel import Panel, ask_panel
 from assayer.methods.review.passages import check_passages
 from assayer.methods.review.prior_work import mask_titles
+from assayer.methods.review.schemas import (
+    EditedFinding,
+    EditedParagraph,
+    EditedReview,
+    EditedScore,
+    FurtherPoint,
+    PanelPoint,
+)
 from assayer.methods.review.scores import ask_plan_scores, build_review_parts, build_review_summary, replace_scores
 from assayer.methods.review.sizes import list_size_notices
-from assayer.methods.review.unedited import build_unedited_review, explain_missing_scores
 from assayer.models import Absent, FitLevel
 from assayer.reports.assembly import EvaluationResult, Findings, assemble_report
 from assayer.reports.wording import format_count
@@ -84,3 +92,64 @@ def _describe_few_on_subject(literature: LiteratureRead) -> str:
     if not literature.read or literature.on_subject >= FEW_ON_SUBJECT:
         return ""
     return f" On the plan's subject: {literature.on_subject} of {format_count(literature.read, 'paper')} read."
+
+
+_SEVERITIES = ("fatal", "major", "minor", None)
+_MAX_CITED = 2
+_MAX_STRENGTHS = 5
+_MAX_MAJOR = 6
+
+
+def explain_missing_scores(error: AssayerError) -> Absent:
+    """Return why there are no scores, after the editor's request failed."""
+    return Absent(reason=f"the editor's review could not be obtained: {error.reason}.")
+
+
+def build_unedited_review(panel: Panel, passages: Passages, reason: Absent) -> EditedReview:
+    """Convert the referees' points to the form of an editor's answer. Nothing is merged, dropped or scored."""
+    by_severity = sorted(panel.points, key=lambda point: _SEVERITIES.index(point.severity))
+    strengths = [point for point in by_severity if point.kind == "strength"]
+    weaknesses = [point for point in by_severity if point.kind == "weakness" and point.severity in ("fatal", "major")]
+    first = {point.label for point in (*strengths[:_MAX_STRENGTHS], *weaknesses[:_MAX_MAJOR])}
+    other_points = [point for point in by_severity if point.label not in first and point.kind != "strength"]
+    empty_paragraph = EditedParagraph(labels=[], text="", cites=[], named=[])
+    score = EditedScore(limited_by=reason.reason, cites=[], certainty_reason="", certainty="low", score=None)
+    # Not validated: the length limits are meant for the editor, which can merge and drop points.
+    return EditedReview.model_construct(
+        strengths=[_build_finding(point, passages) for point in strengths[:_MAX_STRENGTHS]],
+        newness=empty_paragraph,
+        outlook=empty_paragraph,
+        redesign=empty_paragraph,
+        major=[_build_finding(point, passages) for point in weaknesses[:_MAX_MAJOR]],
+        further=[_build_further_point(point, passages) for point in other_points],
+        closest=[],
+        soundness=score,
+        contribution=score,
+        dropped=[],
+        verdict=f"There is no verdict: {reason.reason} The points are the referees' own, neither merged nor weighed.",
+    )
+
+
+def _build_finding(point: PanelPoint, passages: Passages) -> EditedFinding:
+    return EditedFinding.model_construct(
+        labels=[point.label],
+        axis="soundness",
+        quote="",
+        severity="fatal" if point.severity == "fatal" else "major",
+        lead="",
+        text=f"{point.claim} {point.why}".strip(),
+        fix=point.fix,
+        cites=passages.find_supported_about(point.label)[:_MAX_CITED],
+        named=[],
+    )
+
+
+def _build_further_point(point: PanelPoint, passages: Passages) -> FurtherPoint:
+    return FurtherPoint.model_construct(
+        labels=[point.label],
+        axis="soundness",
+        kind="question" if point.kind == "question" else "weakness",
+        text=f"{point.claim} {point.fix}".strip(),
+        cites=passages.find_supported_about(point.label)[:1],
+        named=[],
+    )

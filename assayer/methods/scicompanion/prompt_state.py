@@ -2,18 +2,57 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from assayer.citing.labels import strip_citations
+from assayer.citing.labels import MARKER, parse_marker, strip_citations
 from assayer.methods.innoeval.prompt_evidence import clean_text, join_lines
 from assayer.methods.scholareval.paper_evidence import format_title
 from assayer.methods.scicompanion.graph import StateGraph
 from assayer.methods.scicompanion.history import GraphHistory
-from assayer.methods.scicompanion.notebook import Notebook
 from assayer.methods.scicompanion.options import SciCompanionOptions
 from assayer.methods.scicompanion.retrieval import FoundPapers
 from assayer.methods.scicompanion.schemas import AskedQuery, GraphPaper, NotedEntry, ShownEdge, ShownNode, StateQuestion
 from assayer.models import FitLevel, GraphEdit, GraphStep, Idea, NodeKey, PaperId, SearchPath
 from assayer.run.run import Run
+
+_DELETED = "(a paper since deleted)"
+
+
+class NotebookEntry(NamedTuple):
+    step: int
+    text: str
+    """The entry's text, which cites papers by markers."""
+
+
+class Notebook(NamedTuple):
+    """Immutable notebook; appending returns a new one."""
+
+    entries: tuple[NotebookEntry, ...] = ()
+
+    def add_entry(self, step: int, text: str) -> "Notebook":
+        return Notebook((*self.entries, NotebookEntry(step, text))) if text else self
+
+    def get_text(self, step: int) -> str:
+        """Return a step's text, or an empty string if it has none."""
+        return next((entry.text for entry in self.entries if entry.step == step), "")
+
+    def fit_entries(self, labels: Mapping[PaperId, str], chars: int) -> tuple[NotebookEntry, ...]:
+        """Return the newest entries that fit into `chars` characters, in their original order. Papers are labelled as
+        in the prompt; papers that are no longer in the graph have no label."""
+        shown_entries: list[NotebookEntry] = []
+        remaining_chars = chars
+        for entry in reversed(self.entries):
+            text = MARKER.sub(lambda match: _format_label(labels.get(parse_marker(match[1]))), entry.text)
+            remaining_chars -= len(text)
+            if remaining_chars < 0 and shown_entries:
+                break
+            shown_entries.append(NotebookEntry(entry.step, text[:chars]))
+        return tuple(reversed(shown_entries))
+
+
+def _format_label(label: str | None) -> str:
+    return _DELETED if label is None else f"[{label}]"
+
 
 _NOTEBOOK_CHARS = 6_000
 _MAX_REFUSED = 8

@@ -42,7 +42,7 @@ EXEMPT: Mapping[str, str] = {
     "assayer.methods.scicompanion.retrieval": "asks the corpus, whose queries are bounded",
     "assayer.methods.scicompanion.walk": "asks the corpus, whose queries are bounded",
     "assayer.methods.toml_files": "reads files of the operator's own",
-    "assayer.own_references.borne_out.explain_not_asked": "asks a model about a passage that passages_citing cut",
+    "assayer.own_references.check.explain_not_asked": "asks a model about a passage that passages_citing cut",
     "assayer.reports.assembly": _OF_MODELS,
     "assayer.reports.html": _OF_MODELS,
     "assayer.reports.markdown.render_markdown": "takes the name of a template",
@@ -122,6 +122,7 @@ EXEMPT: Mapping[str, str] = {
     "assayer.models.idea.append_reference_list": "joins two texts",
     "assayer.models.sender_references": "takes names that display_name has cut; tests/unit/test_fetched_names.py "
     "and test_sender_references.py try any",
+    "orchestrator.web.backpressure.count_held": "counts under the id of a tenant",
     "orchestrator.webhooks.secrets": "signs a body of ours",
     "workers.documents.document_ideas": _PROCESS,
     "workers.documents.document_parsing": _PROCESS,
@@ -166,6 +167,5 @@ EXEMPT: Mapping[str, str] = {
     "orchestrator.batches.workbook.render_sheet": "writes the rows of a table",
     "orchestrator.reviewing.expertise.get_compared_text": "takes a slice of a bounded length",
     "orchestrator.reviewing.letters.fill_template": "fills a template of 20,000 characters without backtracking",
-    "orchestrator.console.call_form.get_form_values": "writes the fields of a form that was read",
     "orchestrator.console.letter_pages.record_objection": "stores a text whose length is bounded",
 }

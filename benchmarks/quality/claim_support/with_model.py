@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from assayer.claim_support.checking import CLAIMS_PER_CALL, convert_verdict
-from assayer.claim_support.schemas import SupportItem, SupportQuestion
-from assayer.claim_support.task import SUPPORT
+from assayer.claim_support.task import SUPPORT, SupportItem, SupportQuestion
 from assayer.llm import Llm, ask
 from assayer.models import ClaimSupport, EvaluationId, SupportOutcome
 from assayer.run.budget import Budget

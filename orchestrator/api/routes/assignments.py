@@ -24,8 +24,7 @@ from orchestrator.api.url_queries import UrlQuery
 from orchestrator.jobs.models import BatchId, JobId
 from orchestrator.problems import HttpProblem, build_missing_problem, require
 from orchestrator.reviewing.models import Assignment, ConflictOfInterest
-from orchestrator.web.path_parameters import PathId
-from orchestrator.web.path_resources import CallInPath, EvaluationInPath
+from orchestrator.web.path_parameters import CallInPath, EvaluationInPath, PathId
 
 router = APIRouter(tags=["reviewing"])
 

@@ -36,7 +36,7 @@ from orchestrator.services.panels import get_panel
 from orchestrator.store.call_tables import TableRow
 from orchestrator.web.authentication import Reader
 from orchestrator.web.content_negotiation import require_media_type
-from orchestrator.web.path_resources import CallInPath
+from orchestrator.web.path_parameters import CallInPath
 from orchestrator.web.services import Services
 
 router = APIRouter(prefix="/v1/batches", tags=["batches"])

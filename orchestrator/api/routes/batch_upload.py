@@ -16,10 +16,9 @@ from assayer_client.batches import AcceptedBatch, BatchQuery, MoreRowsQuery, Row
 from orchestrator.api.idempotency import (
     IdempotencyKey,
     build_idempotency_record,
-    build_replayed_response,
     compute_fingerprint,
 )
-from orchestrator.api.job_routes import FUTURE_CUTOFF_MESSAGE, is_in_future, read_traceparent
+from orchestrator.api.job_routes import FUTURE_CUTOFF_MESSAGE, is_in_future, read_traceparent, respond_accepted
 from orchestrator.api.openapi import REPLAYABLE_HEADERS
 from orchestrator.batches.body_reader import MEDIA_TYPES, BatchIntake, collect_rows, read_rows
 from orchestrator.batches.rows import AcceptedRow
@@ -30,7 +29,6 @@ from orchestrator.problems import HttpProblem
 from orchestrator.services.batch_summaries import build_batch_links, build_batch_path, parse_tags
 from orchestrator.web.authentication import Submitter
 from orchestrator.web.path_parameters import PathId
-from orchestrator.web.request_log import get_request_record
 from orchestrator.web.services import Services, UploadLimitDependency
 
 router = APIRouter(prefix="/v1/batches", tags=["batches"])
@@ -132,13 +130,7 @@ class BatchUpload(BatchBody):
             earlier_response = await services.jobs.add(self.context.tenant, jobs, batch, record, self.context.by)
         except BatchClosed as error:
             raise HttpProblem("conflict", str(error)) from None
-        response = (
-            Response(receipt, 202, {"Location": path}, _JSON)
-            if earlier_response is None
-            else build_replayed_response(earlier_response)
-        )
-        get_request_record(self.request.scope).jobs.append(response.headers["Location"].rpartition("/")[2])
-        return response
+        return respond_accepted(self.request, receipt, path, earlier_response)
 
 
 @router.post("", status_code=202, response_model=AcceptedBatch, openapi_extra=BATCH_BODY, responses=_ACCEPTED_RESPONSE)

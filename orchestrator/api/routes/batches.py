@@ -27,8 +27,7 @@ from orchestrator.services.call_criteria import parse_criterion_bodies
 from orchestrator.web.authentication import Reader, Submitter
 from orchestrator.web.context import RouteContext
 from orchestrator.web.pagination import build_page, decode_cursor
-from orchestrator.web.path_parameters import PathId
-from orchestrator.web.path_resources import CallInPath
+from orchestrator.web.path_parameters import CallInPath, PathId
 from orchestrator.web.services import Services
 
 

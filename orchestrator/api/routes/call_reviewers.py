@@ -7,7 +7,7 @@ from orchestrator.access.roles import MemberId
 from orchestrator.api.permissions import Assigner, Inviter, PeopleReader
 from orchestrator.reviewing.models import Member, NewMember
 from orchestrator.services import call_reviewers
-from orchestrator.web.path_resources import CallInPath
+from orchestrator.web.path_parameters import CallInPath
 
 router = APIRouter(prefix="/v1/batches/{id}/reviewers", tags=["reviewing"])
 

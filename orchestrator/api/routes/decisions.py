@@ -8,8 +8,7 @@ from orchestrator.api.permissions import CallManager, CallReader, Overrider, Pan
 from orchestrator.jobs.models import BatchId, JobId
 from orchestrator.problems import build_missing_problem, require
 from orchestrator.web.context import RouteContext
-from orchestrator.web.path_parameters import PathId
-from orchestrator.web.path_resources import CallInPath
+from orchestrator.web.path_parameters import CallInPath, PathId
 
 router = APIRouter(tags=["reviewing"])
 

@@ -41,8 +41,7 @@ from orchestrator.jobs.requests import EvaluationRequest
 from orchestrator.jobs.submissions import NewJob
 from orchestrator.problems import HttpProblem
 from orchestrator.services.call_criteria import parse_criterion_bodies
-from orchestrator.services.job_lookup import build_no_result_problem
-from orchestrator.services.reports import find_report, find_report_for_reviewer
+from orchestrator.services.job_lookup import build_no_result_problem, find_report, find_report_for_reviewer
 from orchestrator.services.submitted_ideas import UNNAMED_SOURCE, parse_idea_body
 from orchestrator.web.authentication import Reader, Submitter
 from orchestrator.web.content_negotiation import require_media_type

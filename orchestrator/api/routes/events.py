@@ -17,8 +17,7 @@ from orchestrator.api.openapi import describe_event_stream
 from orchestrator.jobs.models import TERMINAL, Job, JobKind
 from orchestrator.jobs.timeline import build_timeline
 from orchestrator.web.authentication import Reader
-from orchestrator.web.path_parameters import PathId
-from orchestrator.web.path_resources import EvaluationInPath
+from orchestrator.web.path_parameters import EvaluationInPath, PathId
 from orchestrator.web.services import Services
 
 _LOG = logging.getLogger(__name__)

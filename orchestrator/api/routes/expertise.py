@@ -19,8 +19,7 @@ from orchestrator.problems import build_not_found_problem, require
 from orchestrator.services.bids import find_biddable_proposals, place_bids
 from orchestrator.services.members import get_member
 from orchestrator.web.context import RouteContext
-from orchestrator.web.path_parameters import PathId
-from orchestrator.web.path_resources import CallInPath
+from orchestrator.web.path_parameters import CallInPath, PathId
 from orchestrator.web.stored_expertise import store_expertise
 
 router = APIRouter(tags=["reviewing"])

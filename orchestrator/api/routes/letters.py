@@ -26,8 +26,7 @@ from orchestrator.api.url_queries import UrlQuery
 from orchestrator.jobs.models import BatchId, JobId
 from orchestrator.problems import build_missing_problem, require
 from orchestrator.services.letters import LettersSheet, build_letters, check_templates, zip_letters
-from orchestrator.web.path_parameters import PathId
-from orchestrator.web.path_resources import CallInPath, EvaluationInPath
+from orchestrator.web.path_parameters import CallInPath, EvaluationInPath, PathId
 
 router = APIRouter(tags=["letters"])
 

@@ -7,8 +7,7 @@ from assayer_client.resources import Page
 from orchestrator.jobs.models import Job
 from orchestrator.services.llm_requests import find_llm_requests, get_llm_request_contents
 from orchestrator.web.authentication import Reader
-from orchestrator.web.path_parameters import LlmRequestNumber
-from orchestrator.web.path_resources import EvaluationInPath
+from orchestrator.web.path_parameters import EvaluationInPath, LlmRequestNumber
 from orchestrator.web.services import Services
 
 router = APIRouter(prefix="/v1/evaluations/{id}/llm-requests", tags=["evaluations"])

@@ -14,8 +14,7 @@ from orchestrator.reviewing.models import ScoreOverride, SignOff
 from orchestrator.services.panels import get_panel_page
 from orchestrator.store.decisions import AllowedGaps
 from orchestrator.web.pagination import decode_panel_cursor, encode_panel_cursor
-from orchestrator.web.path_parameters import PathId
-from orchestrator.web.path_resources import CallInPath
+from orchestrator.web.path_parameters import CallInPath, PathId
 
 router = APIRouter(tags=["reviewing"])
 

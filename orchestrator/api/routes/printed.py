@@ -19,8 +19,8 @@ from orchestrator.api.routes.evaluations import load_report
 from orchestrator.api.url_queries import UrlQuery
 from orchestrator.jobs.models import BatchId
 from orchestrator.services.call_dossier import build_dossier
+from orchestrator.services.job_lookup import find_report
 from orchestrator.services.panels import get_panel
-from orchestrator.services.reports import find_report
 from orchestrator.web.context import RouteContext
 from orchestrator.web.path_parameters import PathId
 from orchestrator.web.services import Services

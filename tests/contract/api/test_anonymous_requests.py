@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from orchestrator.store import key_store, mails, sessions, sign_in_links
+from orchestrator.store import key_store, mails, sessions
 from orchestrator.store.migrator import AnyConnection
 from tests.contract.api.identity_provider import open_browser_client, run_provider, use_identity_provider
 from tests.contract.api.routes import iterate_console_routes, list_api_operations
@@ -42,8 +42,8 @@ _FILL = (
 )
 _STATEMENTS: dict[str, tuple[str, Sequence[object]]] = {
     "link asked for": (mails._INSERT_SIGN_IN_LINK, ("ada@example.org", "{}")),
-    "link opened": (sign_in_links._SELECT_LINK, (b"hash", NOW)),
-    "link used": (sign_in_links._USE_LINK, (b"hash", NOW)),
+    "link opened": (mails._SELECT_LINK, (b"hash", NOW)),
+    "link used": (mails._USE_LINK, (b"hash", NOW)),
     "key": (key_store._AUTHENTICATE, (b"hash", NOW, 600, 10.0, 6_000)),
     "session": (sessions._SELECT_SESSION, (b"hash", NOW, NOW, MINUTE, MINUTE)),
 }

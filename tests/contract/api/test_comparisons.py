@@ -7,7 +7,7 @@ import pytest
 
 from assayer.models import IdeaId
 from assayer_client.comparisons import AcceptedComparison, Comparison, ComparisonResource, DimensionVerdict
-from orchestrator.console.pair_view import group_judged_pairs
+from orchestrator.console.proposal_pages import group_judged_pairs
 from orchestrator.jobs.models import JobId
 from orchestrator.jobs.results import compute_outcomes
 from orchestrator.store.pair_verdicts import SourcedComparison

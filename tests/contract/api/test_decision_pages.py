@@ -109,7 +109,7 @@ async def test_panel_can_be_sorted_by_reviewer_disagreement(service: Service) ->
     people = [await add_person(service, "reviewer", name) for name in ("Ada Byron", "Bob Noyce")]
     officer = await add_person(service, "officer", "Otto Officer")
     batch, _ = await call_of(service, *(f"# Proposal {place}" for place in range(60)))
-    evaluations = list(await service.services.reviewing.assignments.get_proposal_titles(ACME, BatchId(batch)))
+    evaluations = list(await service.services.reviewing.assignments.get_proposal_versions(ACME, BatchId(batch)))
     await officer.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 2})
     for who, score in zip(people, (1, 5), strict=True):
         await _give_opinion(service, who, evaluations[59], score)

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from assayer.errors import InputError, LlmUnavailable
 from assayer.ports import Progress, ProgressEvent
 from orchestrator.execution.ports import OnRunStarted
-from orchestrator.execution.slot_requests import compute_pause_seconds, compute_slots_to_request
-from orchestrator.execution.worker import Worker
+from orchestrator.execution.worker import Worker, compute_pause_seconds, compute_slots_to_request
 from orchestrator.jobs.models import JobVerdict, Lease
 from orchestrator.settings import ExecutionSettings
 from tests.unit.execution.in_memory_stores import (

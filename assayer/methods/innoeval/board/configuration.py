@@ -43,14 +43,11 @@ def load_board_configuration(options: BoardOptions) -> BoardConfiguration:
 def hash_option_files(options: InnoEvalOptions) -> HashedOptions:
     """Return the options with files replaced by hashes. Raises the same errors as `load_board_configuration`."""
     configuration = load_board_configuration(options.board)
+    calibration = configuration.calibration
     options_json = options.model_dump(mode="json", exclude={"board": {"calibration"}})
     options_json["board"] |= {
         "personas": configuration.pool.sha256,
         "dimensions": [dimension.sha256 for dimension in configuration.dimensions],
-        "calibration": _hash_calibration(configuration.calibration) if configuration.calibration else None,
+        "calibration": calibration and hashlib.sha256(calibration.model_dump_json().encode()).hexdigest(),
     }
     return HashedOptions(options_json)
-
-
-def _hash_calibration(calibration: DecisionCalibration) -> str:
-    return hashlib.sha256(calibration.model_dump_json().encode()).hexdigest()
