@@ -308,7 +308,11 @@ def _build_groups(report: Report, size: BriefSize) -> list[BriefGroup]:
 
 
 def _build_point(point: Point, size: BriefSize) -> BriefPoint:
-    warnings = (citation_wording.describe_warning(point), citation_wording.describe_missing_numbers(point))
+    warnings = (
+        citation_wording.describe_warning(point),
+        citation_wording.describe_gaps(point),
+        citation_wording.describe_missing_numbers(point),
+    )
     quoted_citations = [citation for citation in point.citations if citation.quote]
     return BriefPoint(
         text=_clip(point.text, size.characters),

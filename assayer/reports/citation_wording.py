@@ -16,6 +16,12 @@ SUPPORT_MARKS: dict[SupportOutcome, str] = {"supports": "✓", "partly": "◐", 
 _PLACES = frozenset(("abstract", "full text", "web page", "repository"))
 
 
+def describe_support(outcome: SupportOutcome, is_one_of_several: bool) -> str:
+    """Return the outcome of a claim's check in words, for a passage that one claim relies on, or several claims with
+    different outcomes."""
+    return SUPPORT[outcome].replace("the claim", "a claim") if is_one_of_several else SUPPORT[outcome]
+
+
 def describe_place(citation: Citation | FurtherQuote) -> str:
     """Return the location of a quote: ` in the abstract`, ` in “3 Results”`; empty if unknown."""
     if citation.place is None:
@@ -71,6 +77,18 @@ def describe_warning(point: Point) -> str:
     if is_unsupported(point):
         return "Not supported: none of the quotes that were checked supports this claim."
     return ""
+
+
+def describe_gaps(point: Point) -> str:
+    """Return which papers support a point's claim only in part or not at all, and what their quotes lack; empty if
+    there are none."""
+    gaps = []
+    for citation in point.citations:
+        if isinstance(citation.support, ClaimSupport) and citation.support.outcome != "supports":
+            missing = citation.support.missing.rstrip(".")
+            lacking = f" Missing or denied: {missing}." if missing else ""
+            gaps.append(f"{citation.label} {SUPPORT[citation.support.outcome]}.{lacking}")
+    return " ".join(gaps)
 
 
 def _list_outcomes(point: Point) -> list[SupportOutcome]:

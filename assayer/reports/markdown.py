@@ -20,7 +20,7 @@ from assayer.reports.templating import build_environment
 
 MAX_WORDS = 5_000
 """Maximum number of words in a report. It is exceeded only if the first page and its evidence alone are longer."""
-_REDUCTIONS = ((5, True), (1, True), (0, True), (0, False))
+_REDUCTIONS = ((5, True), (2, True), (1, True), (0, True), (0, False))
 """Maximum number of points of each kind under an assessment, and whether citations show further quotes. The first pair
 with which the report stays within the word limit is used."""
 _ADDRESS = re.compile(

@@ -19,6 +19,8 @@ class ShownPassage(NamedTuple):
     """Results of checking claims against the quote, one for each outcome that occurred."""
     warning: str = ""
     """Warning about numbers in the statement that were not found; empty if all were found."""
+    further_leads: tuple[str, ...] = ()
+    """Other subjects for which the paper was read and the same words were quoted, as in `lead`."""
 
 
 def collect_passages(report: Report) -> dict[Label, list[ShownPassage]]:
@@ -52,6 +54,7 @@ def _merge_passages(earlier: ShownPassage, later: ShownPassage) -> ShownPassage:
     further = tuple(dict.fromkeys((*earlier.quote.further, *later.quote.further)))
     return earlier._replace(
         quote=earlier.quote.model_copy(update={"further": further, "support": later.quote.support}),
+        further_leads=(*earlier.further_leads, later.lead) if later.lead else earlier.further_leads,
         supports=tuple(
             {
                 None if isinstance(outcome, Absent) else outcome.outcome: outcome

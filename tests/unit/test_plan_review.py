@@ -143,3 +143,9 @@ def test_page_and_markdown_show_the_plan_review_and_its_origin() -> None:
             "which no reviewer has read",
         ):
             assert words in text
+
+
+def test_page_and_markdown_show_the_plan_review_before_the_parts() -> None:
+    report = full_report()
+    for text in (render_html(report), render_report_markdown(report)):
+        assert text.rindex("Doubts about the plan") < text.rindex(report.parts[0].assessments[0].score.basis)

@@ -1,6 +1,7 @@
 """Results of the check of claims against their quotes, as a reader sees them."""
 
 import html
+import re
 from collections.abc import Callable
 
 import pytest
@@ -63,6 +64,31 @@ def test_support_outcome_is_shown_with_quote(
     assert words in page
     assert ("Missing or denied: Nothing on" in page) == (outcome != "supports")
     assert ("Not supported:" in page) == (outcome in ("not", "contradicts"))
+
+
+@RENDERINGS
+def test_what_a_partly_supported_claim_lacks_is_shown_beside_the_claim(render: Callable[[Report], str]) -> None:
+    report = _report(_found("partly"))
+    point = report.summary.strengths[0]
+    lacking = f"{point.citations[0].label} supports the claim only in part. Missing or denied: Nothing on"
+    page = render(report).replace("\\", "")
+    assert lacking in page[page.index("Strengths") : page.index("Weaknesses")]
+
+
+@RENDERINGS
+def test_passage_with_several_outcomes_does_not_name_one_claim(render: Callable[[Report], str]) -> None:
+    report = _report(_found("partly"))
+    points = [
+        point.model_copy(
+            update={
+                "citations": tuple(item.model_copy(update={"support": _found("supports")}) for item in point.citations)
+            }
+        )
+        for point in report.summary.strengths
+    ]
+    page = render(report.model_copy(update={"summary": report.summary.model_copy(update={"strengths": points})}))
+    assert "supports a claim only in part" in page
+    assert re.search(r"✓(</span>)? supports a claim", page)
 
 
 @RENDERINGS

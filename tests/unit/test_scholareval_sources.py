@@ -66,6 +66,15 @@ async def test_near_papers_in_poor_corpus_are_shown_without_novelty_score(run: R
     assert all(isinstance(assessment.score, Absent) for assessment in report.parts[1].assessments)
 
 
+async def test_dimension_without_papers_in_partly_covered_field_says_so() -> None:
+    fit = POOR.model_copy(update={"level": "partial"})
+    nothing: Mapping[str, Answerer] = {"scholareval.first_look": lambda _: FirstLook(labels=[])}
+    report = (await evaluate(context_of(twin_backends(fit, nothing)[0]))).report
+    reasons = {item.score.reason for item in report.parts[1].assessments if isinstance(item.score, Absent)}
+    assert all(reason.startswith("The corpus covers this field only in part") for reason in reasons)
+    assert len(reasons) == 1
+
+
 async def test_external_search_hits_allow_novelty_score_despite_poor_corpus() -> None:
     report = await evaluate_over_poor_corpus(0.0, make_run_after_arxiv_search(5), near=True)
     assert any(isinstance(assessment.score, Score) for assessment in report.parts[1].assessments)

@@ -49,6 +49,9 @@ _UNTOUCHED = "Its text says nothing about this."
 _NOT_COVERED = Absent(
     reason="The corpus does not cover this field, so the lack of earlier work in it says nothing about novelty."
 )
+_PARTLY_COVERED = Absent(
+    reason="The corpus covers this field only in part, so the lack of earlier work in it says nothing about novelty."
+)
 _NOT_COVERED_NOR_FOUND = Absent(
     reason="The corpus does not cover this field, and a few searches elsewhere found nothing, which does not show "
     "novelty either."
@@ -351,7 +354,9 @@ class ContributionModule:
             )
         if self._fit == "good":
             return None
-        return _NOT_COVERED if self._fit == self._corpus_fit else _NOT_COVERED_NOR_FOUND
+        if self._fit != self._corpus_fit:
+            return _NOT_COVERED_NOR_FOUND
+        return _PARTLY_COVERED if self._fit == "partial" else _NOT_COVERED
 
 
 def _combine_comparisons(first: _Comparisons, second: _Comparisons) -> _Comparisons:

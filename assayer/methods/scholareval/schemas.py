@@ -51,7 +51,8 @@ GivenCertainty = Annotated[
 Rationale = Annotated[
     str,
     Field(
-        max_length=compute_max_chars(80), description="One or two sentences: which band of the rubric fits, and why."
+        max_length=compute_max_chars(80),
+        description="One or two sentences: what decides the score, for a reader who does not see the rubric.",
     ),
 ]
 Rating = Annotated[
@@ -76,7 +77,7 @@ class ProposedMethod(Frozen):
         description="40 to 120 words, readable without the idea: what is done, to what, measured how.",
     )
     queries: list[QueryText] = Field(
-        min_length=1, max_length=3, description="Searches for papers that did such a thing."
+        min_length=1, max_length=3, description="Two or three searches for papers that did such a thing."
     )
 
 
@@ -226,7 +227,9 @@ class ContributionDimension(Frozen):
         max_length=3,
         description="What the idea claims to add here; each 15 to 50 words, readable without the idea.",
     )
-    queries: list[QueryText] = Field(min_length=1, max_length=4, description="Searches for earlier work that did this.")
+    queries: list[QueryText] = Field(
+        min_length=1, max_length=4, description="Two to four searches for earlier work that did this."
+    )
 
 
 class Dimensions(Frozen):

@@ -129,7 +129,7 @@ READING = Task[ReadingQuestion, Readings](
 REVIEW = Task[ReviewQuestion, MethodReview](
     "scholareval.review",
     _PROMPTS,
-    "review.v11.md",
+    "review.v12.md",
     MethodReview,
     tier="strong",
     check=_check_review,
@@ -138,7 +138,7 @@ REVIEW = Task[ReviewQuestion, MethodReview](
 SUMMARY = Task[SummaryQuestion, SoundnessSummary](
     "scholareval.summary",
     _PROMPTS,
-    "summary.v6.md",
+    "summary.v7.md",
     SoundnessSummary,
     tier="strong",
     cuts=(Cut("reviews", "review for the summary"),),
@@ -163,7 +163,7 @@ COMPARISON = Task[ComparisonQuestion, Comparisons](
 SYNTHESIS = Task[SynthesisQuestion, DimensionReview](
     "scholareval.synthesis",
     _PROMPTS,
-    "synthesis.v11.md",
+    "synthesis.v12.md",
     DimensionReview,
     tier="strong",
     check=_check_synthesis,
