@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 from assayer.reference_lists.entry_names import OTHERS, PARTICLE, POINTED, authors_in
 from assayer.reference_lists.entry_shape import (
+    AND_OTHERS,
     DATE,
     ORGANISATION,
     SURNAME,
@@ -39,7 +40,7 @@ _UNREADABLE_NAMES = re.compile(
 _MAX_LOWER_WORDS = 1
 _DATE_FIRST = re.compile(rf"{DATE}[.,:]\s+(?=[^\W\d_])")
 _DATE_AT_END = re.compile(rf"[\s.,;]*\(?\b{DATE}\)?[.,:]?\s*$")
-_ET_AL = re.compile(rf"(?:\band )?\bet al\b\.?[,;:]?\s+(?:\(?{YEAR}\)?[.,:]?\s+)?")
+_ET_AL = re.compile(rf"(?:\band )?\b{AND_OTHERS}[,;:]?\s+(?:\(?{YEAR}\)?[.,:]?\s+)?")
 _DOCUMENT_KIND = re.compile(r"\s*[\[［](?:[A-Z]{1,2}(?:/[A-Z]{2})?)[\]］](?://)?")
 """Document type as Chinese standards print it: `[J]`, `[M/OL]`."""
 _ADDED_TO_TITLE = re.compile(
@@ -81,7 +82,7 @@ _GIVEN = (
 _CAPITAL_NAME = rf"{_CAPITAL_FAMILY}, {_GIVEN}"
 _BETWEEN_CAPITALS = re.compile(r"(?:; | and | & | e | y )")
 _CAPITALS_FIRST = re.compile(
-    rf"(?P<names>{_CAPITAL_NAME}(?:{_BETWEEN_CAPITALS.pattern}{_CAPITAL_NAME}){{0,30}})(?:,? et al\.?)?"
+    rf"(?P<names>{_CAPITAL_NAME}(?:{_BETWEEN_CAPITALS.pattern}{_CAPITAL_NAME}){{0,30}})(?:,? {AND_OTHERS})?"
     rf"(?: \([^()]{{2,12}}\))?(?:(?<=[.]) |[.:] )(?=[^\W_])(?!{UPPER}\.)"
 )
 """Names with the family names in capitals, as ISO 690 prints them, and their end: `LEE, Ann B.; CHEN, Bo. `."""
@@ -98,17 +99,17 @@ _SURNAME_FIRST = re.compile(
 """Pattern for a name as medical journals print it, for example `Van der Linden ML` or `Linden ML van der`."""
 _INITIALS_FIRST = re.compile(
     rf"(?P<names>(?:(?:,? and |, |,? & )?(?:{UPPER}\.[ -]?){{1,4}}{SURNAME}(?: (?:Jr|Sr)\.?)?)+"
-    rf"(?:,? et al\.?)?(?:, [Ee]ds?\.)?), (?=[^\W\d_])(?!{UPPER}\.|and )"
+    rf"(?:,? {AND_OTHERS})?(?:, [Ee]ds?\.)?), (?=[^\W\d_])(?!{UPPER}\.|and )"
 )
 """Names with initials before the family names, and the comma after the last of them."""
 _FAMILY_FIRST = re.compile(
     rf"(?P<names>{SURNAME},? {POINTED}(?:(?:[,;] |,? & |,? and |,? и |,? und ){SURNAME},? {POINTED})*)"
-    r"(?P<others>,? (?:et al\.?|и др\.|u\. ?a\.))?(?: \([Ee]ds?\.\))?[:.]?\s+"
+    rf"(?P<others>,? {AND_OTHERS})?(?: \([Ee]ds?\.\))?[:.]?\s+"
     rf"(?=[^\W\d_]|[\d])(?!(?:{_PARTICLE_AFTER} ?){{1,3}}(?:[,.;]|{UPPER}[\w'’-]+(?:, | and )))"
 )
 """Names with initials after the family names, and the end of the list of names: `Lee, A., Chen, B.: `."""
 _FAMILY_FIRST_COMMA = re.compile(
-    rf"(?P<names>{SURNAME}, {POINTED}(?:(?:, |,? and |,? & ){SURNAME}, {POINTED})*)(?P<others>,? et al\.)?, "
+    rf"(?P<names>{SURNAME}, {POINTED}(?:(?:, |,? and |,? & ){SURNAME}, {POINTED})*)(?P<others>,? {AND_OTHERS})?, "
     rf"(?=[^\W\d_])(?!and |& |(?:{_PARTICLE_AFTER} ?){{1,3}}[,.;])"
 )
 """Names with initials after the family names, and a comma after the last of them: `Lee, A. and Chen, B., A title, in`.

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from assayer.reference_lists.entry_shape import ORGANISATION, SURNAME, UPPER
+from assayer.reference_lists.entry_shape import AND_OTHERS, ORGANISATION, SURNAME, UPPER
 
 _INITIALS = re.compile(
     rf"{UPPER}\w?\.?(?:[ -]{{0,2}}{UPPER}\.?){{0,4}}|{UPPER}\.{UPPER}[a-z]\.?|{UPPER}\. ?-?[a-z]\.?"
@@ -15,7 +15,7 @@ _AND = re.compile(
 POINTED = rf"(?:(?!St\.){UPPER}\w?\.(?:[ -]{{0,2}}{UPPER}\w?\.){{0,3}}|{UPPER}{{1,3}}(?=[\s,;:&]))"
 """Initials of given names: `A. B.`, `AB`."""
 OTHERS = re.compile(
-    r",?\s*\b(?:et al\b\.?(?:\s?others\b\.?)?|and (?:others|Coauthors)\b|u\. ?a\.|等)"
+    rf",?\s*\b(?:{AND_OTHERS}(?:\s?others\b\.?)?|and (?:others|Coauthors)\b|等)|[,，、]?\s*(?:ほか|他)$"
     r"|[,，]?\s*\(?\b[Ee]ds?\b\.?\)?|\(Hrsg\.\)|…|\.\.\."
 )
 _SUFFIX = re.compile(r",? (?:Jr|Sr|II|III|2nd|3rd)\b\.?(?=,| and | & |\.?\s*$)")

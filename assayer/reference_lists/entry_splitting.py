@@ -37,7 +37,9 @@ _MAX_LATE = 20
 """Number of entries in which a lower number is looked for."""
 _INLINE = re.compile(r"(?:(?<=\s)|^)(?:\[(?P<bracket>\d{1,3})\]|(?P<dot>\d{1,3})\.)\s*(?=[^\W\d_])")
 _INDENTED = re.compile(r"(?: {2,}|\t)\S")
-_NUMBER_ALONE = re.compile(r"^(?P<mark>[ \t]*(?:\[\d{1,3}\]|\d{1,3}\.))[ \t]*\n\s*(?!\[)", re.MULTILINE)
+_NUMBER_ALONE = re.compile(
+    r"^(?P<mark>[ \t]*(?:\[(?P<bracket>\d{1,3})\]|(?P<dot>\d{1,3})\.))[ \t]*\n\s*(?!\[)", re.MULTILINE
+)
 _BARE_NUMBER_ALONE = re.compile(r"^[ \t]*(?P<number>\d{1,3})[ \t]*\n\s*(?=[^\W\d_a-z])", re.MULTILINE)
 """Number of an entry on a line of its own."""
 FENCE = re.compile(r"^\s{0,3}(?:`{3,}|~{3,}|:{3,}).*$", re.MULTILINE)
@@ -75,13 +77,28 @@ def split_entries(text: str) -> list[PrintedEntry]:
     """Return the entries of a list, in order."""
     text = _COLUMNS.sub(r"\g<mark>\g<entry>", FENCE.sub("", text))
     plain = html.unescape(_MARKUP.sub("", text)).replace("\r", "").replace("\u00a0", " ")
-    plain = _NUMBER_ALONE.sub(r"\g<mark> ", plain)
+    plain = _join_numbers_alone(plain)
     numbers = [int(number) for number in _BARE_NUMBER_ALONE.findall(plain)]
     if len(numbers) >= _MIN_INLINE and numbers == list(range(1, len(numbers) + 1)):
         plain = _BARE_NUMBER_ALONE.sub(r"[\g<number>] ", plain)
     entries = [entry for part in _divide([line.rstrip() for line in plain.split("\n")]) for entry in _split_part(part)]
     joined = (entry._replace(text=" ".join(_HYPHENATED.sub("", entry.text).split())) for entry in entries)
     return [entry for entry in joined if entry.text]
+
+
+def _join_numbers_alone(text: str) -> str:
+    """Return a list with each number that stands alone joined to its entry. A page number at the end of an entry, such
+    as `375.`, has no neighbour among the numbers of entries."""
+    alone = [int(match["bracket"] or match["dot"]) for match in _NUMBER_ALONE.finditer(text)]
+    if not alone:
+        return text
+    numbers = {mark[1] for mark in map(entry_number, text.split("\n")) if mark}.union(alone)
+
+    def choose_separator(match: re.Match[str]) -> str:
+        number = int(match["bracket"] or match["dot"])
+        return f"{match['mark']} " if numbers & {number - 1, number + 1} else match[0]
+
+    return _NUMBER_ALONE.sub(choose_separator, text)
 
 
 def _divide(lines: Sequence[str]) -> Iterator[Sequence[str]]:

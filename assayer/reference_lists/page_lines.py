@@ -20,7 +20,7 @@ _DIGITS = re.compile(r"\d+")
 _MAX_CHARS = 120
 _MIN_LINES_OF_PAGE, _MAX_STEP = 5, 2
 """Minimum distance in lines of two page numbers, and maximum difference of the numbers."""
-_BREAK = re.compile(rf"\n*{_MASK}(?:{_MASK}|[ \t\n])*")
+_BREAK = re.compile(rf"\n*{_MASK}[{_MASK} \t\n]*")
 _ENDED = re.compile(r"[.)\]\d»”\"’>/]\s*$")
 
 
@@ -57,7 +57,9 @@ def join_across_page_breaks(reference_text: str) -> str:
 
     def choose_separator(match: re.Match[str]) -> str:
         above, below = reference_text[: match.start()][-_MAX_CHARS:], reference_text[match.end() : match.end() + 1]
-        return "\n" if below.islower() or not _ENDED.search(above) else "\n\n" if "\n\n" in reference_text else "\n"
+        separator = "\n\n" if "\n\n" in reference_text and _ENDED.search(above) and not below.islower() else "\n"
+        indent = match[0].rpartition("\n")[2]
+        return separator + ("" if _MASK in indent else indent)
 
     return _BREAK.sub(choose_separator, reference_text)
 

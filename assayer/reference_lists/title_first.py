@@ -4,7 +4,7 @@ import re
 from itertools import islice
 
 from assayer.reference_lists.entry_names import OTHERS, POINTED, authors_in
-from assayer.reference_lists.entry_shape import SURNAME, UPPER, YEAR
+from assayer.reference_lists.entry_shape import AND_OTHERS, SURNAME, UPPER, YEAR
 from assayer.reference_lists.entry_title import SENTENCE_END, EntryFields, may_be_title
 
 _END = re.compile(
@@ -19,13 +19,13 @@ _DOTTED = rf"(?:{UPPER}\.[ -]?){{1,4}}"
 _BETWEEN = r"(?:[,;] (?:and |& )?|,? and |,? & |,? und )"
 _PEOPLE = re.compile(
     rf"(?:{SURNAME},? {POINTED}(?:{_BETWEEN}{SURNAME},? {POINTED}){{0,60}}"
-    rf"|{_DOTTED} ?{SURNAME}(?:{_BETWEEN}{_DOTTED} ?{SURNAME}){{0,60}})(?P<others>,? et al\.?)?(?=[.,;:(\s]|$)"
-    rf"|{SURNAME}(?P<alone>,? et al\b\.?)"
+    rf"|{_DOTTED} ?{SURNAME}(?:{_BETWEEN}{_DOTTED} ?{SURNAME}){{0,60}})(?P<others>,? {AND_OTHERS})?(?=[.,;:(\s]|$)"
+    rf"|{SURNAME}(?P<alone>,? {AND_OTHERS})"
 )
 """Names with initials after or before the family names."""
 _FULL = rf"{UPPER}[^\W\d_][\w’'-]{{0,30}}(?: {UPPER}\.)? {SURNAME}"
 _FULL_NAME = re.compile(rf"{_FULL}(?=[.,;(\s]|$)")
-_FULL_NAMES = re.compile(rf"(?P<first>{_FULL})(?P<more>(?:{_BETWEEN}{_FULL}){{1,60}})(?:,? et al\.?)?(?P<end>.?)")
+_FULL_NAMES = re.compile(rf"(?P<first>{_FULL})(?P<more>(?:{_BETWEEN}{_FULL}){{1,60}})(?:,? {AND_OTHERS})?(?P<end>.?)")
 """Two or more names with given names in full."""
 
 
