@@ -80,6 +80,17 @@ def is_followed_by_name(work: CitedWork, paper: Paper) -> bool:
     return bool(paper.authors) and is_named_in(paper.authors[0], end[:_AFTER_TITLE])
 
 
+def has_whole_title(work: CitedWork, title: str) -> bool:
+    """Return whether an entry contains a whole title."""
+    return _find_text_after_title(work.raw, build_title_key(title)) is not None
+
+
+def ends_title_in_entry(work: CitedWork, title: str) -> bool:
+    """Return whether an entry contains a whole title, at whose end a title may end."""
+    end = _find_text_after_title(work.raw, build_title_key(title))
+    return end is not None and _TITLE_ENDS.match(end) is not None
+
+
 def is_other_title(work: CitedWork, title: str) -> bool:
     """Return whether an entry with a title is unlikely to refer to a record with this title, although an identifier
     matches."""

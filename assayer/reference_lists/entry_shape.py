@@ -20,13 +20,13 @@ _UNPUBLISHED = (
 DATE = (
     rf"[(\[]?{_MONTH}?(?:{YEAR}(?:[-–/](?:{YEAR}|\d\d))?|{_UNREADABLE}|n\. ?d\.|s\. ?[fd]\.|o\. ?J\."
     rf"|(?i:{_UNPUBLISHED}))"
-    r"(?:, [^()]{3,25})?[)\]]?"
+    r"(?:, [^()]{3,25}|,)?[)\]]?"
 )
 """Date of an entry, with or without brackets: `(2019, May 3)`, `2019a`, `Sep. 1999`, `(n.d.)`, `[n.d.]`."""
 _MAX_NAMES, _MAX_CHARS = 1_400, 1_500
 """Maximum characters of the names before the date of an entry, and of a line in which they are looked for."""
 _ENTRY_YEAR = re.compile(
-    rf"[(（](?:[^()]{{0,20}}\b)?(?P<a>{YEAR})(?:, [^()]{{3,25}})?[)）]"
+    rf"[(（](?:[^()]{{0,20}}\b)?(?P<a>{YEAR})(?:, [^()]{{3,25}}|,)?[)）]"
     r"|(?<![\d–-])(?<!\bpp)(?<!\bp)[.,;，．。] ?(?:[—–] )?(?P<b>(?:1[5-9]|20)\d\d)[a-z]?(?=[.,;:)，．。:：]|$)"
     r"|\b(?<!\bp\. )(?<!\bpp\. )(?<!pp\. \d{4}[–-])(?<!pages \d{4}[–-])(?<!\d:)(?P<c>(?:1[5-9]|20)\d\d)\b(?![.–-]\d)"
 )
@@ -60,15 +60,16 @@ SURNAME = rf"(?:{_PARTICLE}[ -]){{0,2}}{_WORD}(?:(?:[ -]| y | e | i ){_WORD}){{0
 _INITIALS = rf"(?:{UPPER}[\w]?\.?(?:[ -]{{0,2}}{UPPER}\.?){{0,4}})"
 _GIVEN = rf"{_WORD}(?: (?:{_WORD}|{UPPER}\.)){{0,2}}"
 AND_OTHERS = (
-    r"(?:et al\b\.?|et coll\b\.?|u\. ?a\.|y otros\b|y cols?\b\.?|e outros\b|e altri\b|e\. ?a\.|m\. ?fl\.|i in\."
-    r"|a kol\.|и др\.|и соавт\.|та ін\.|ve (?:ark\.|diğ\.|diğerleri\b))"
+    r"(?:(?:et al|et coll|u\. ?a|e\. ?a|y otros|y cols?|e outros|e altri|m\. ?fl|i in|a kol|и др|и соавт|та ін"
+    r"|ve (?:ark|diğ|diğerleri))\b\.?)"
 )
 """Words after the names of the first authors that stand for the others."""
 _NAMES = re.compile(
     rf"(?:{SURNAME},? {_INITIALS}(?=[\s,.;:&(]|$)|{_INITIALS} {SURNAME}(?=[,.;:]| and | & | {AND_OTHERS})"
     rf"|{SURNAME}, {_GIVEN}(?: {_PARTICLE})?(?=[,.;:(]| and | & | ?/ )"
     rf"|{_GIVEN} {SURNAME}(?=[,;.:]| and | & | {AND_OTHERS})"
-    rf"|{SURNAME}(?: {AND_OTHERS}|,? and |,? & | \()|[\u4e00-\u9fff]{{2,4}}(?=[,，、.．。:：；]| ?\()"
+    rf"|{SURNAME}(?: {AND_OTHERS}|,? and |,? & | \()"
+    r"|(?:[\u4e00-\u9fff]{1,6}[·・])?[\u4e00-\u9fff]{2,4}(?=[,，、.．。:：；]| ?\()"
     r"|[가-힣]{2,5}(?=[,，、.．。:：;(]| ?\())"
 )
 """Names at the beginning of an entry: `Lee, A.`, `Lee A`, `A. Lee,`, `Lee, Ann,`, `Ann Lee and`, `李世明,`."""
@@ -120,12 +121,18 @@ _NO_AUTHOR = re.compile(
 _ADDRESS = re.compile(r"(?:https?\s?:\s?//\s?|www\.)(?!(?:dx\.)?doi\.org|arxiv\.org)\S", re.IGNORECASE)
 _TITLE_AND_ADDRESS = re.compile(r"[^.]{3,200}\.? (?:[Uu][Rr][Ll]:? ?)?https?\s?:")
 _YEAR_ALONE = re.compile(rf"\b{YEAR}\b")
-_VISITED = re.compile(
-    r"\b(?:retrieved|accessed|last (?:accessed|visited|checked)|available (?:at|from|online)|visited|"
-    r"abgerufen|zugriff|consulté|consultado|accesso|дата обращения)\b|\[online\]|访问日期",
+_READ = (
+    r"\b(?:retrieved|accessed|last (?:accessed|visited|checked)|visited|abgerufen|zugriff|zugegriffen|besucht|consulté|"
+    r"cité|consultado|citado|recuperado|accesso|cited|erişim|дата обращения)\b|访问日期|引用日期|閲覧|参照"
+)
+_VISITED = re.compile(rf"{_READ}|\bavailable (?:at|from|online)\b|\[online\]", re.IGNORECASE)
+"""Pattern for words that state when or where a page was read."""
+_READ_ON = re.compile(
+    rf"(?:{_READ})[^\d;\[\]()]{{0,30}}(?:[^\W_]{{1,12}}[.,]?[ /.-]{{1,2}}){{0,4}}{YEAR}\b"
+    rf"|\[{YEAR}-\d\d-\d\d\]",
     re.IGNORECASE,
 )
-"""Pattern for words that state when or where a page was read."""
+"""Date on which a page was read."""
 
 
 _PUBLISHED = re.compile(
@@ -150,8 +157,8 @@ _MIN_WORDS, _LOWER, _MAX_MARKS_PER_WORD = 12, 0.6, 0.3
 
 def year_of(entry: str) -> int | None:
     """Return the year in brackets or between full stops, otherwise the last year; years in an address or an identifier
-    are ignored."""
-    found = list(_ENTRY_YEAR.finditer(ADDRESS.sub("", entry)))
+    and the date on which a page was read are ignored."""
+    found = list(_ENTRY_YEAR.finditer(_READ_ON.sub("", ADDRESS.sub("", entry))))
     for kind in ("a", "b", "c"):
         years = [match[kind] for match in found if match[kind]]
         if years:
