@@ -21,9 +21,9 @@ from assayer.own_references.titles import (
     compare_titles,
     ends_title_in_entry,
     has_more_subtitle,
-    has_whole_title,
     is_followed_by_name,
     is_other_title,
+    may_be_before_journal,
 )
 from assayer.reference_lists.entry_shape import UNREADABLE, strip_mark
 from assayer.reference_lists.telling_title import is_title_told
@@ -73,7 +73,7 @@ def _reread(work: CitedWork, paper: Paper) -> CitedWork:
     """Return the entry with the record's title in place of another part of the entry that was read as the title. The
     entry must have the whole title and the year of the record, and its first author unless it begins with the title."""
     ours, theirs = build_title_key(work.title), build_title_key(paper.title)
-    if not paper.authors or theirs in ours or ours in theirs or not ends_title_in_entry(work, paper.title):
+    if not paper.authors or theirs in ours or (ours and ours in theirs) or not ends_title_in_entry(work, paper.title):
         return work
     reread = work.model_copy(update={"title": paper.title, "authors": ()})
     begins = len(theirs) >= TELLING and build_title_key(strip_mark(work.raw)).startswith(theirs)
@@ -178,7 +178,7 @@ def _title_difference(work: CitedWork, paper: Paper, likeness: _Likeness) -> str
         return ""
     if not work.title and is_followed_by_name(work, paper):
         return ""
-    if not is_title_told(work) and has_whole_title(work, paper.title) and _year_agrees(work, paper) is not False:
+    if not is_title_told(work) and may_be_before_journal(work, paper.title) and _year_agrees(work, paper) is not False:
         return ""  # the end of the title cannot be told from a journal after it
     if not work.title:
         return f"The entry continues after the record's title: “{paper.title}”."

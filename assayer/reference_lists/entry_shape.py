@@ -143,7 +143,8 @@ _PUBLISHED = re.compile(
     | (?-i:{UPPER})\.,?\ \({YEAR}\)[.,:]?\                             # A. (2019).
     | 10\.\d{{4,9}}/\S | \barxiv\b | https?://
     | \b(?:proceedings|proc\.|journal|transactions|conference\ on|press\b|verlag|springer|elsevier|wiley)
-    | \b(?:thesis|dissertation)\b[^.]{0, 60},\ (?:1[5-9]|20)\d\d
+    | \b(?:thesis|dissertation)\b[^.]{{0,60}},\ (?:1[5-9]|20)\d\d
+    | [”»"],?\ (?:in|en|dans|em)\ (?:[“«"]|(?-i:{UPPER}))                # “A title,” in A book
     | \b(?-i:[Ii]n):\ [^\W\d_]
     | [.,]\ (?-i:{UPPER})[\w.\ ]{{1,25}}:\ (?-i:{UPPER})[\w&\ ]{{3,40}}[.,]       # Oslo: Post Press,
     """,

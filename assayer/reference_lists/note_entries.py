@@ -79,8 +79,10 @@ def _is_entry(text: str) -> bool:
         return any(dois_in(text)) or any(arxiv_ids_in(text))
     if is_web_page(text):
         return text[:1].isupper() and _FINITE.search(ADDRESS.split(text)[0]) is None
-    begins = reads_like_entry(text) or begins_with_names(text) or is_organisation(text.partition(", ")[0])
-    return begins and is_published(text) and not is_prose(text) and bool(fields_of(text).title)
+    if not is_published(text) or is_prose(text):
+        return False
+    begins = reads_like_entry(text) or begins_with_names(text)
+    return (begins and bool(fields_of(text).title)) or is_organisation(text.partition(", ")[0])
 
 
 class NoteEntry(NamedTuple):

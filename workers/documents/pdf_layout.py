@@ -195,13 +195,6 @@ _LINES_BELOW = 4
 """Number of lines below a heading that show whether entries follow."""
 
 
-def _ends_list(heading: _Heading, above: str, below: Sequence[str]) -> bool:
-    """Return whether a heading in the style of a list's own title ends the list: a title of a part of the list is
-    followed by entries."""
-    is_part = any(map(begins_entry, below[:1])) and has_year_or_link(" ".join(below))
-    return not is_part and not _UNENDED.search(above) and not reads_like_entry(heading.title)
-
-
 def _mark_headings(lines: Sequence[PdfLine], body: TextStyle, title: str) -> Iterator[tuple[PdfLine, _Heading | None]]:
     """Yield each line, with its heading if it is one. Lines of a multi-line heading are joined."""
     pending: tuple[PdfLine, _Heading] | None = None
@@ -367,21 +360,21 @@ def detect_layout(lines: Sequence[PdfLine], metadata_title: str = "") -> PdfLayo
         in_list, mark = list_title(sections[-1][0]) == "certain", entry_number(line.text)
         is_next = mark is not None and number is not None and mark == (number[0], number[1] + 1)
         below = [item.text for item, _ in lines_with_headings[place + 1 : place + 1 + _LINES_BELOW]]
-        in_entry = in_list and not (
-            heading
-            and not is_next
-            and (
-                _follows_list(heading, title_above)
-                or (heading.style == list_style and _ends_list(heading, title_above, below))
-            )
+        is_like_title = (
+            heading is not None and in_list and heading.style == list_style and not reads_like_entry(line.text)
         )
+        is_part = is_like_title and begins_entry(below[0] if below else "") and has_year_or_link(" ".join(below))
+        ends_list = (is_like_title and not is_part and not _UNENDED.search(title_above)) or (
+            heading is not None and _follows_list(heading, title_above)
+        )
+        in_entry = in_list and (is_next or not ends_list)
         number = (mark if number is None or is_next else number) if in_list else None
         title_above = line.text
         if heading and not in_entry and _is_main(heading, has_numbered_headings, main):
             sections.append((heading.title, []))
             list_style = heading.style if heading.style != body and not heading.added else None
         else:
-            sections[-1][1].append(line.text if heading and not in_entry else line)
+            sections[-1][1].append(line.text if (heading and not in_entry) or is_part else line)
     if len(sections) == 1:
         sections = [(WHOLE_TEXT, sections[0][1])]
     texts = (

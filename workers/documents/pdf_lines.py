@@ -111,7 +111,8 @@ def _remove_running(
 ) -> list[PdfLine]:
     """Remove page numbers, rotated text, and lines that recur at the edges of a third of the `counted_pages` pages."""
     occurrences = Counter(key for page in counted_pages for key in _edge(page))
-    outermost = Counter(key for page in counted_pages for key in _outermost(page))
+    inside = {key for page in counted_pages for key in _keys(page[_OUTERMOST:-_OUTERMOST])}
+    outermost = Counter(key for page in counted_pages for key in _outermost(page) - inside)
     running_lines = {
         key
         for key, count in occurrences.items()
