@@ -63,6 +63,8 @@ _MIN_TITLED, _MIN_TITLED_SHARE = 3, 0.5
 """Minimum number of entries, and share of them with names after the title, in a list that prints titles first."""
 _NO_TITLE = re.compile(r"(?:DOI|PMC?ID|URL|ISBN|ISSN|Available|Retrieved|Accessed|In:?\s|Proc|Vol|https?:|arXiv:)")
 _HYPHENATED = re.compile(r"(?<=[^\W\d_A-Z])(?<=\w\w)[-\u2010]\n\s*(?=[^\W\d_A-Z])")
+_BROKEN_YEAR = re.compile(r"(?:(?<=（\d)|(?<=（\d\d)|(?<=（\d{3}))\n\s*(?=\d{1,3}）)")
+"""Line end inside a year, where a script without spaces is wrapped at a column."""
 
 
 class PrintedEntry(NamedTuple):
@@ -77,7 +79,10 @@ def split_entries(text: str) -> list[PrintedEntry]:
     plain = html.unescape(_MARKUP.sub("", text)).replace("\r", "").replace("\u00a0", " ")
     plain = join_numbers_alone(plain)
     entries = [entry for part in _divide([line.rstrip() for line in plain.split("\n")]) for entry in _split_part(part)]
-    joined = (entry._replace(text=" ".join(_HYPHENATED.sub("", entry.text).split())) for entry in entries)
+    joined = (
+        entry._replace(text=" ".join(_BROKEN_YEAR.sub("", _HYPHENATED.sub("", entry.text)).split()))
+        for entry in entries
+    )
     return [entry for entry in joined if entry.text]
 
 

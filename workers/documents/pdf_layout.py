@@ -360,9 +360,8 @@ def detect_layout(lines: Sequence[PdfLine], metadata_title: str = "") -> PdfLayo
         in_list, mark = list_title(sections[-1][0]) == "certain", entry_number(line.text)
         is_next = mark is not None and number is not None and mark == (number[0], number[1] + 1)
         below = [item.text for item, _ in lines_with_headings[place + 1 : place + 1 + _LINES_BELOW]]
-        is_like_title = (
-            heading is not None and in_list and heading.style == list_style and not reads_like_entry(line.text)
-        )
+        is_entry = reads_like_entry(line.text) or _NAME_END.search(line.text)
+        is_like_title = heading is not None and in_list and heading.style == list_style and not is_entry
         is_part = is_like_title and begins_entry(below[0] if below else "") and has_year_or_link(" ".join(below))
         ends_list = (is_like_title and not is_part and not _UNENDED.search(title_above)) or (
             heading is not None and _follows_list(heading, title_above)
