@@ -61,10 +61,17 @@ class ReferenceSearch:
     def words(self) -> str:
         """Search words: the title, or the whole entry if the title could not be told, without the names masked in the
         idea. Empty if only an identifier remains."""
-        if is_title_told(self.work) or not self.work.raw:
-            words = remove_names(self.work.title, self._masked_names, min_words=2)
-        else:
-            words = remove_names(remove_identifiers(self.work.raw), self._masked_names)
+        if not is_title_told(self.work) and self.work.raw:
+            return self.all_words
+        return self._keep_searchable(remove_names(self.work.title, self._masked_names, min_words=2))
+
+    @property
+    def all_words(self) -> str:
+        """Words of the whole entry, without identifiers and masked names."""
+        return self._keep_searchable(remove_names(remove_identifiers(self.work.raw), self._masked_names))
+
+    @staticmethod
+    def _keep_searchable(words: str) -> str:
         return words if len(words.split()) > 1 or count_unspaced_letters(words) >= _MIN_UNSPACED_LETTERS else ""
 
     def add(self, source: str, records: Sequence[Paper]) -> None:
@@ -86,6 +93,7 @@ class ReferenceLookup:
         for source in self._sources:
             await self._resolve(source, [search for search in searches if not search.settled])
         await gather_all(self._search_beyond(search) for search in searches if not search.settled)
+        await gather_all(self._search_whole(search) for search in searches if search.match is None)
 
     async def ask_for_retractions(self, searches: Sequence[ReferenceSearch]) -> None:
         """Fetch retraction notices. The notices of each source are stored as soon as it answers, so that they are not
@@ -129,10 +137,17 @@ class ReferenceLookup:
             if not search.settled:
                 await self._search(source, search)
 
-    async def _search(self, source: ReferenceSource, search: ReferenceSearch) -> None:
-        if source.searches and search.words:
+    async def _search_whole(self, search: ReferenceSearch) -> None:
+        """Search the first source, the corpus, for the whole entry: its title may have been misread."""
+        for source in self._sources[:1]:
+            if search.words and search.all_words != search.words:
+                await self._search(source, search, search.all_words)
+
+    async def _search(self, source: ReferenceSource, search: ReferenceSearch, words: str = "") -> None:
+        words = words or search.words
+        if source.searches and words:
             with self._record_failure(source):
-                search.add(source.name, await source.search(search.words))
+                search.add(source.name, await source.search(words))
 
     async def _resolve(self, source: ReferenceSource, searches: Sequence[ReferenceSearch]) -> None:
         named = [search for search in searches if source.resolves(search.identifiers)]

@@ -8,17 +8,24 @@ import re
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-from assayer.literature.paper_identity import build_title_key, extract_family_name, map_identifiers_by_scheme
+from assayer.literature.paper_identity import (
+    build_title_key,
+    extract_family_name,
+    map_identifiers_by_scheme,
+    normalise_title,
+)
 from assayer.models import CitedWork, Identifiers, Paper
 from assayer.own_references.names import are_comparable, is_group, is_named_in, names_may_match
 from assayer.own_references.titles import (
     TELLING,
     compare_titles,
+    ends_title_in_entry,
     has_more_subtitle,
     is_followed_by_name,
     is_other_title,
+    may_be_before_journal,
 )
-from assayer.reference_lists.entry_shape import UNREADABLE
+from assayer.reference_lists.entry_shape import UNREADABLE, strip_mark
 from assayer.reference_lists.telling_title import is_title_told
 
 _VERSIONS, _KNOWN_VERSIONS = 1, 3
@@ -30,6 +37,8 @@ _PREPRINT = re.compile(
 """DOI of a preprint server: bioRxiv, arXiv, SSRN, PsyArXiv, OSF, Research Square, ChemRxiv and others."""
 _CUT_OFF = 100
 """Number of authors at or above which a source may have truncated a record's author list."""
+_MIN_REREAD = 16
+"""Minimum number of letters in a title that is looked for elsewhere in an entry."""
 _MAX_LISTED = 3
 """Maximum number of names listed for authors that the record lacks."""
 _INITIAL = re.compile(r"\b[^\W\d_]\b")
@@ -52,11 +61,24 @@ _PREFERENCE: dict[_Likeness, int] = {"identifier": 2, "same": 1, "alike": 0}
 
 def find_best_match(work: CitedWork, records: Sequence[Paper]) -> RecordMatch | None:
     """Return the record of the same work with the fewest differences; None if no record belongs to that work."""
-    matches = [(likeness, paper) for paper in records if (likeness := _measure_likeness(work, paper))]
+    readings = ((_reread(work, paper), paper) for paper in records)
+    matches = [(read, paper, likeness) for read, paper in readings if (likeness := _measure_likeness(read, paper))]
     if not matches:
         return None
-    judged = [(likeness, _match_with_differences(work, paper, likeness)) for likeness, paper in matches]
+    judged = [(likeness, _match_with_differences(read, paper, likeness)) for read, paper, likeness in matches]
     return min(judged, key=lambda item: (len(item[1].differences), -_PREFERENCE[item[0]]))[1]
+
+
+def _reread(work: CitedWork, paper: Paper) -> CitedWork:
+    """Return the entry with the record's title in place of another part of the entry that was read as the title. The
+    entry must have the whole title and the year of the record, and its first author unless it begins with the title."""
+    ours, theirs = build_title_key(work.title), build_title_key(paper.title)
+    if not paper.authors or theirs in ours or (ours and ours in theirs) or not ends_title_in_entry(work, paper.title):
+        return work
+    reread = work.model_copy(update={"title": paper.title, "authors": ()})
+    begins = len(theirs) >= TELLING and build_title_key(strip_mark(work.raw)).startswith(theirs)
+    is_same = begins or (len(theirs) >= _MIN_REREAD and is_named_in(paper.authors[0], normalise_title(work.raw)))
+    return reread if is_same and _year_agrees(reread, paper) else work
 
 
 def _measure_likeness(work: CitedWork, paper: Paper) -> _Likeness | None:
@@ -156,6 +178,8 @@ def _title_difference(work: CitedWork, paper: Paper, likeness: _Likeness) -> str
         return ""
     if not work.title and is_followed_by_name(work, paper):
         return ""
+    if not is_title_told(work) and may_be_before_journal(work, paper.title) and _year_agrees(work, paper) is not False:
+        return ""  # the end of the title cannot be told from a journal after it
     if not work.title:
         return f"The entry continues after the record's title: “{paper.title}”."
     return f"The entry's title is “{work.title}”, the record's “{paper.title}”."

@@ -34,6 +34,8 @@ _VENUE = re.compile(
 `, Harbour Press`, `, Letters 3`."""
 _ABBREVIATED_VENUE = re.compile(r",\s(?:[^\W\d_]{1,10}\.\s){2}")
 """Abbreviated journal after a title, of which the first word was read as a part of the title: `, crit. rev. `."""
+_WORDS_BEFORE = 3
+"""Number of words of a title before the word that follows it."""
 _AFTER_TITLE = 60
 """Number of characters after a title in which the first author's name is looked for."""
 _MIN_BEFORE_VENUE = 12
@@ -78,6 +80,20 @@ def is_followed_by_name(work: CitedWork, paper: Paper) -> bool:
     """Return whether the first author's name follows the title in an entry, as in lists that print the title first."""
     end = _find_text_after_title(work.raw, build_title_key(paper.title)) or ""
     return bool(paper.authors) and is_named_in(paper.authors[0], end[:_AFTER_TITLE])
+
+
+def may_be_before_journal(work: CitedWork, title: str) -> bool:
+    """Return whether an entry contains a whole title, and the word after it may begin a journal: it has a capital."""
+    words = _WORD.findall(title)[-_WORDS_BEFORE:]
+    after = re.search(r"[\W_]+".join(map(re.escape, words)) + r"[\W_]+(?P<next>[^\W_])", work.raw, re.IGNORECASE)
+    is_whole = _find_text_after_title(work.raw, build_title_key(title)) is not None
+    return is_whole and after is not None and not after["next"].islower()
+
+
+def ends_title_in_entry(work: CitedWork, title: str) -> bool:
+    """Return whether an entry contains a whole title, at whose end a title may end."""
+    end = _find_text_after_title(work.raw, build_title_key(title))
+    return end is not None and _TITLE_ENDS.match(end) is not None
 
 
 def is_other_title(work: CitedWork, title: str) -> bool:

@@ -3,8 +3,9 @@
 import re
 from collections.abc import Callable
 
-from assayer.reference_lists.entry_names import OTHERS, PARTICLE, POINTED, authors_in
+from assayer.reference_lists.entry_names import CONJUNCTION, OTHERS, PARTICLE, POINTED, authors_in
 from assayer.reference_lists.entry_shape import (
+    AND_OTHERS,
     DATE,
     ORGANISATION,
     SURNAME,
@@ -39,7 +40,7 @@ _UNREADABLE_NAMES = re.compile(
 _MAX_LOWER_WORDS = 1
 _DATE_FIRST = re.compile(rf"{DATE}[.,:]\s+(?=[^\W\d_])")
 _DATE_AT_END = re.compile(rf"[\s.,;]*\(?\b{DATE}\)?[.,:]?\s*$")
-_ET_AL = re.compile(rf"(?:\band )?\bet al\b\.?[,;:]?\s+(?:\(?{YEAR}\)?[.,:]?\s+)?")
+_ET_AL = re.compile(rf"(?:\band )?\b{AND_OTHERS}[,;:]?\s+(?:\(?{YEAR}\)?[.,:]?\s+)?")
 _DOCUMENT_KIND = re.compile(r"\s*[\[［](?:[A-Z]{1,2}(?:/[A-Z]{2})?)[\]］](?://)?")
 """Document type as Chinese standards print it: `[J]`, `[M/OL]`."""
 _ADDED_TO_TITLE = re.compile(
@@ -75,14 +76,14 @@ _TITLE_END = re.compile(r"[.?!](?:\s|$)|[。．]|\s//\s")
 _PARTICLE_AFTER = r"(?:van|von|der|den|de|del|di|da|dos|do|du|la|le|el|ten|ter|zu)"
 _CAPITAL_FAMILY = rf"{UPPER}(?:{UPPER}|['’-]){{1,30}}(?: {UPPER}(?:{UPPER}|['’-]){{1,30}}){{0,3}}"
 _GIVEN = (
-    rf"(?:{UPPER}[\w'’-]+(?: {UPPER}[\w'’-]+){{0,2}}(?: {UPPER}\.){{0,3}}"
+    rf"(?:{UPPER}[\w'’-]+(?: {UPPER}[\w'’-]+){{0,2}}(?: {UPPER}\b\.?){{0,3}}"
     rf"|{UPPER}\.(?: ?(?:d[aeo]s? )?-?{UPPER}\.){{0,3}})"
 )
 _CAPITAL_NAME = rf"{_CAPITAL_FAMILY}, {_GIVEN}"
-_BETWEEN_CAPITALS = re.compile(r"(?:; | and | & | e | y )")
+_BETWEEN_CAPITALS = re.compile(rf"(?:; |,? (?:{CONJUNCTION}|e) |, )(?={_CAPITAL_FAMILY},)")
 _CAPITALS_FIRST = re.compile(
-    rf"(?P<names>{_CAPITAL_NAME}(?:{_BETWEEN_CAPITALS.pattern}{_CAPITAL_NAME}){{0,30}})(?:,? et al\.?)?"
-    rf"(?: \([^()]{{2,12}}\))?(?:(?<=[.]) |[.:] )(?=[^\W_])(?!{UPPER}\.)"
+    rf"(?P<names>{_CAPITAL_NAME}(?:{_BETWEEN_CAPITALS.pattern}{_CAPITAL_NAME}){{0,30}})(?:,? {AND_OTHERS})?"
+    rf"(?: \([^()]{{2,12}}\))?(?:(?<=[.]) |[.:] )(?=[^\W_])(?!{UPPER}\.|{CONJUNCTION} )"
 )
 """Names with the family names in capitals, as ISO 690 prints them, and their end: `LEE, Ann B.; CHEN, Bo. `."""
 _BETWEEN_SLASHES = re.compile(
@@ -97,18 +98,18 @@ _SURNAME_FIRST = re.compile(
 )
 """Pattern for a name as medical journals print it, for example `Van der Linden ML` or `Linden ML van der`."""
 _INITIALS_FIRST = re.compile(
-    rf"(?P<names>(?:(?:,? and |, |,? & )?(?:{UPPER}\.[ -]?){{1,4}}{SURNAME}(?: (?:Jr|Sr)\.?)?)+"
-    rf"(?:,? et al\.?)?(?:, [Ee]ds?\.)?), (?=[^\W\d_])(?!{UPPER}\.|and )"
+    rf"(?P<names>(?:(?:,? {CONJUNCTION} |, )?(?:{UPPER}\.[ -]?){{1,4}}{SURNAME}(?: (?:Jr|Sr)\.?)?)+"
+    rf"(?:,? {AND_OTHERS})?(?:, [Ee]ds?\.)?), (?=[^\W\d_])(?!{UPPER}\.|and )"
 )
 """Names with initials before the family names, and the comma after the last of them."""
 _FAMILY_FIRST = re.compile(
-    rf"(?P<names>{SURNAME},? {POINTED}(?:(?:[,;] |,? & |,? and |,? и |,? und ){SURNAME},? {POINTED})*)"
-    r"(?P<others>,? (?:et al\.?|и др\.|u\. ?a\.))?(?: \([Ee]ds?\.\))?[:.]?\s+"
+    rf"(?P<names>{SURNAME},? {POINTED}(?:(?:[,;] |,? {CONJUNCTION} ){SURNAME},? {POINTED})*)"
+    rf"(?P<others>,? {AND_OTHERS})?(?: \([Ee]ds?\.\))?[:.]?\s+"
     rf"(?=[^\W\d_]|[\d])(?!(?:{_PARTICLE_AFTER} ?){{1,3}}(?:[,.;]|{UPPER}[\w'’-]+(?:, | and )))"
 )
 """Names with initials after the family names, and the end of the list of names: `Lee, A., Chen, B.: `."""
 _FAMILY_FIRST_COMMA = re.compile(
-    rf"(?P<names>{SURNAME}, {POINTED}(?:(?:, |,? and |,? & ){SURNAME}, {POINTED})*)(?P<others>,? et al\.)?, "
+    rf"(?P<names>{SURNAME}, {POINTED}(?:(?:, |,? {CONJUNCTION} ){SURNAME}, {POINTED})*)(?P<others>,? {AND_OTHERS})?, "
     rf"(?=[^\W\d_])(?!and |& |(?:{_PARTICLE_AFTER} ?){{1,3}}[,.;])"
 )
 """Names with initials after the family names, and a comma after the last of them: `Lee, A. and Chen, B., A title, in`.
@@ -122,6 +123,8 @@ _MIN_TITLE_WORDS, _MAX_FAMILY_WORDS = 3, 2
 _SHORT_NAME = re.compile(rf"\s{UPPER}\w?$")
 _INITIAL_INSIDE = re.compile(rf"^(?!.*\b[a-z]{{2,}}\s).*\s{UPPER}\. {UPPER}")
 """Capitalised words with an initial between them."""
+_WIDE_COLON = re.compile(r"(?P<names>[^：。．\d]{2,120})：\s?(?P<title>[^，。．]{2,200}?)[，。．]")
+"""Names and title that end in wide punctuation marks."""
 _MORE_NAMES = re.compile(
     r"(?:(?:De|Del|Di|Da|Du|Dos|La|Le|El|Al|Ben|Van|Von) (?:(?:de|den|der|la) )?)?[^\W\d_][\w'’-]{1,30}"
     r"(?:,| and | & | (?:Jr|Sr|II|III|2nd|3rd)\.)"
@@ -134,8 +137,8 @@ def fields_of(entry: str) -> EntryFields:
     plain = _ARXIV_CLASS.sub("", _DOCUMENT_KIND.sub(lambda kind: ". " if kind[0].endswith("//") else "", entry))
     forms: tuple[Callable[[str], EntryFields | None], ...] = (
         _parse_quoted_title, _between_slashes, _date_first, _capitals_first, _parse_after_date, _semicolons,
-        _initials_first,
-        _family_first, _family_first_comma, _before_colon, _parse_after_bare_date, parse_title_first,
+        _initials_first, _family_first, _family_first_comma, _before_wide_colon, _before_colon,
+        _parse_after_bare_date, parse_title_first,
         _parse_after_et_al, _title_before_names, _surnames_first, _parse_after_unreadable_names,
         _parse_second_sentence, _parse_without_authors,
     )  # fmt: skip
@@ -246,6 +249,13 @@ def _before_colon(entry: str) -> EntryFields | None:
         return None  # `Lee, A., and Chen, B. Mail: a survey`
     people = authors_in(names) if begins_with_names(f"{names}:") else ()
     return EntryFields(people, title) if people and may_be_title(title) and " " in title else None
+
+
+def _before_wide_colon(entry: str) -> EntryFields | None:
+    """Parse an entry of the form `李世明，王芳：题名，期刊，2019`, in a script without spaces."""
+    listed = _WIDE_COLON.match(entry)
+    people = authors_in(listed["names"]) if listed else ()
+    return EntryFields(people, listed["title"]) if listed and people and may_be_title(listed["title"]) else None
 
 
 def _begins_with_more_names(rest: str) -> bool:

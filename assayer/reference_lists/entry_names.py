@@ -3,19 +3,21 @@
 import re
 from collections.abc import Iterator
 
-from assayer.reference_lists.entry_shape import ORGANISATION, SURNAME, UPPER
+from assayer.reference_lists.entry_shape import AND_OTHERS, ORGANISATION, SURNAME, UPPER
 
 _INITIALS = re.compile(
     rf"{UPPER}\w?\.?(?:[ -]{{0,2}}{UPPER}\.?){{0,4}}|{UPPER}\.{UPPER}[a-z]\.?|{UPPER}\. ?-?[a-z]\.?"
-    rf"|{UPPER}\.(?:[a-z]{{1,3}}\.){{1,3}}[a-z]?"
+    rf"|{UPPER}\.-[a-z]{{2,8}}|{UPPER}\.(?:[a-z]{{1,3}}\.){{1,3}}[a-z]?"
 )
+CONJUNCTION = r"(?:and|und|et|y|och|og|ve|и|та|oraz|&)"
+"""Word or sign before the last of several names."""
 _AND = re.compile(
-    r"\s*(?:[,，、]\s*(?:and|und|et|y|e|och|og|en|&|и)\s+|\s(?:and|und|et|y|och|og|&|и)\s+|[;；]\s*(?:(?:and|&)\s+)?|\s/\s|[,，、]\s*)"
+    rf"\s*(?:[,，、]\s*(?:{CONJUNCTION}|e|en)\s+|\s{CONJUNCTION}\s+|[;；]\s*(?:(?:and|&)\s+)?|\s/\s|[,，、]\s*)"
 )
 POINTED = rf"(?:(?!St\.){UPPER}\w?\.(?:[ -]{{0,2}}{UPPER}\w?\.){{0,3}}|{UPPER}{{1,3}}(?=[\s,;:&]))"
 """Initials of given names: `A. B.`, `AB`."""
 OTHERS = re.compile(
-    r",?\s*\b(?:et al\b\.?(?:\s?others\b\.?)?|and (?:others|Coauthors)\b|u\. ?a\.|等)"
+    rf",?\s*\b(?:{AND_OTHERS}(?:\s?others\b\.?)?|(?:and|&) (?:others|Coauthors)\b|等)|[,，、]?\s*(?:ほか|他)$"
     r"|[,，]?\s*\(?\b[Ee]ds?\b\.?\)?|\(Hrsg\.\)|…|\.\.\."
 )
 _SUFFIX = re.compile(r",? (?:Jr|Sr|II|III|2nd|3rd)\b\.?(?=,| and | & |\.?\s*$)")
@@ -44,9 +46,10 @@ def authors_in(text: str) -> tuple[str, ...]:
 
 
 def _reads_like_name(name: str) -> bool:
-    """Return whether a name has at most six words, of which only particles are in lower case."""
+    """Return whether a name has at most six words, of which only particles are in lower case, and is no more than
+    a sentence in a script without spaces."""
     words = name.split()
-    if len(words) > 6:
+    if len(words) > 6 or (_UNSPACED.search(name) and ". " in name):
         return False
     return not any(len(word) > 1 and word[0].islower() and not PARTICLE.fullmatch(word.rstrip(",")) for word in words)
 

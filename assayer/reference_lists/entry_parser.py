@@ -7,10 +7,11 @@ from assayer.reference_lists.bibliography_files import has_tagged_entries, read_
 from assayer.reference_lists.bibtex import has_bibtex_entry, read_bibtex
 from assayer.reference_lists.entry_fields import fields_of
 from assayer.reference_lists.entry_names import authors_in
-from assayer.reference_lists.entry_shape import is_published, year_of
+from assayer.reference_lists.entry_shape import begins_with_names, is_published, year_of
 from assayer.reference_lists.entry_splitting import split_entries
 from assayer.reference_lists.entry_title import EntryFields
 from assayer.reference_lists.identifiers import ADDRESS, arxiv_ids_in, dois_in, rejoin_identifiers
+from assayer.reference_lists.title_first import names_after_title
 from assayer.text.sanitise import clean_text
 
 _MAX_ENTRIES = 2_000
@@ -24,6 +25,8 @@ _LINK = re.compile(
     r"\[(?P<words>[^\[\]]{1,400})\]\(<?(?P<address>[^()\s<>]{1,400}(?:\([^()\s]{0,80}\)[^()\s<>]{0,80}){0,3})>?\)"
 )
 _EMPHASIS = re.compile(r"\*{1,3}|(?<!\w)_{1,3}(?=\S)|(?<=[^\s_])_{1,3}(?!\w)|`")
+_STRONG_FIRST = re.compile(r"\*\*(?P<words>[^*\[\]]{10,300}[^*\[\]\s])\*\*")
+"""Title in bold type at the beginning of an entry."""
 _LINKED_WORDS = 3
 """Minimum number of words in a link text that is taken as the paper's title; a shorter link only points to the paper.
 """
@@ -57,6 +60,7 @@ def parse_entry(entry: str, above: tuple[str, ...] = ()) -> CitedWork:
     entry = rejoin_identifiers(entry[:_MAX_READ_CHARS])
     linked = _LINK.search(entry)
     addresses = dict.fromkeys(match["address"] for match in _LINK.finditer(entry) if match["address"] != match["words"])
+    strong = _STRONG_FIRST.match(entry)
     entry = _EMPHASIS.sub("", " ".join([_LINK.sub(r"\g<words>", entry), *addresses]))
     same = _SAME_NAMES.match(entry) if above else None
     named = entry[same.end() :] if same else entry
@@ -66,12 +70,17 @@ def parse_entry(entry: str, above: tuple[str, ...] = ()) -> CitedWork:
         fields = fields_of(f"{above[0]}. {plain.lstrip(' ,')}" if same else plain)
     if same:
         fields = fields._replace(authors=_resolve_dashes(plain, above, fields.authors))
+    if strong and len(strong["words"].split()) >= _LINKED_WORDS:
+        people = names_after_title(entry[len(strong["words"]) :].lstrip(" .,:–—-"))
+        if people or not begins_with_names(strong["words"]):
+            fields = EntryFields(people, strong["words"].strip(" .,"))
     if linked and len(linked["words"].split()) >= _LINKED_WORDS and not is_published(linked["words"]):
         fields = fields._replace(title=_EMPHASIS.sub("", linked["words"]).strip(" .,"))
+    year = year_of(entry)
     return CitedWork(
-        title=clean_text(fields.title),
+        title=clean_text(fields.title.removeprefix(f"{year} ") if entry.count(str(year)) == 1 else fields.title),
         authors=tuple(map(clean_text, fields.authors)),
-        year=year_of(entry),
+        year=year,
         doi=next(dois_in(entry), ""),
         arxiv=next(arxiv_ids_in(entry), ""),
         raw=clean_text(entry[:_MAX_ENTRY_CHARS]),

@@ -20,13 +20,13 @@ _UNPUBLISHED = (
 DATE = (
     rf"[(\[]?{_MONTH}?(?:{YEAR}(?:[-–/](?:{YEAR}|\d\d))?|{_UNREADABLE}|n\. ?d\.|s\. ?[fd]\.|o\. ?J\."
     rf"|(?i:{_UNPUBLISHED}))"
-    r"(?:, [^()]{3,25})?[)\]]?"
+    r"(?:, [^()]{3,25}|,)?[)\]]?"
 )
 """Date of an entry, with or without brackets: `(2019, May 3)`, `2019a`, `Sep. 1999`, `(n.d.)`, `[n.d.]`."""
 _MAX_NAMES, _MAX_CHARS = 1_400, 1_500
 """Maximum characters of the names before the date of an entry, and of a line in which they are looked for."""
 _ENTRY_YEAR = re.compile(
-    rf"[(（](?:[^()]{{0,20}}\b)?(?P<a>{YEAR})(?:, [^()]{{3,25}})?[)）]"
+    rf"[(（](?:[^()]{{0,20}}\b)?(?P<a>{YEAR})(?:, [^()]{{3,25}}|,)?[)）]"
     r"|(?<![\d–-])(?<!\bpp)(?<!\bp)[.,;，．。] ?(?:[—–] )?(?P<b>(?:1[5-9]|20)\d\d)[a-z]?(?=[.,;:)，．。:：]|$)"
     r"|\b(?<!\bp\. )(?<!\bpp\. )(?<!pp\. \d{4}[–-])(?<!pages \d{4}[–-])(?<!\d:)(?P<c>(?:1[5-9]|20)\d\d)\b(?![.–-]\d)"
 )
@@ -59,10 +59,17 @@ _PARTICLE = (
 SURNAME = rf"(?:{_PARTICLE}[ -]){{0,2}}{_WORD}(?:(?:[ -]| y | e | i ){_WORD}){{0,2}}"
 _INITIALS = rf"(?:{UPPER}[\w]?\.?(?:[ -]{{0,2}}{UPPER}\.?){{0,4}})"
 _GIVEN = rf"{_WORD}(?: (?:{_WORD}|{UPPER}\.)){{0,2}}"
+AND_OTHERS = (
+    r"(?:(?:et al|et coll|u\. ?a|e\. ?a|y otros|y cols?|e outros|e altri|m\. ?fl|i in|a kol|и др|и соавт|та ін"
+    r"|ve (?:ark|diğ|diğerleri))\b\.?)"
+)
+"""Words after the names of the first authors that stand for the others."""
 _NAMES = re.compile(
-    rf"(?:{SURNAME},? {_INITIALS}(?=[\s,.;:&(]|$)|{_INITIALS} {SURNAME}(?=[,.;:]| and | & | et al)"
-    rf"|{SURNAME}, {_GIVEN}(?: {_PARTICLE})?(?=[,.;:(]| and | & | ?/ )|{_GIVEN} {SURNAME}(?=[,;.:]| and | & | et al)"
-    rf"|{SURNAME}(?: et al\b|,? and |,? & | \()|[\u4e00-\u9fff]{{2,4}}(?=[,，、.．。:：；]| ?\()"
+    rf"(?:{SURNAME},? {_INITIALS}(?=[\s,.;:&(]|$)|{_INITIALS} {SURNAME}(?=[,.;:]| and | & | {AND_OTHERS})"
+    rf"|{SURNAME}, {_GIVEN}(?: {_PARTICLE})?(?=[,.;:(]| and | & | ?/ )"
+    rf"|{_GIVEN} {SURNAME}(?=[,;.:]| and | & | {AND_OTHERS})"
+    rf"|{SURNAME}(?: {AND_OTHERS}|,? and |,? & | \()"
+    r"|(?:[\u4e00-\u9fff]{1,6}[·・])?[\u4e00-\u9fff]{2,4}(?=[,，、.．。:：；]| ?\()"
     r"|[가-힣]{2,5}(?=[,，、.．。:：;(]| ?\())"
 )
 """Names at the beginning of an entry: `Lee, A.`, `Lee A`, `A. Lee,`, `Lee, Ann,`, `Ann Lee and`, `李世明,`."""
@@ -75,7 +82,10 @@ _DATED_TITLE = re.compile(rf"[“\"][^“”\"]{{8,200}}[”\"] {DATE}[.,]")
 _DISEASE = re.compile(r"\b[A-Z]{2,8}(?:-[A-Z]{1,4})?-\d{1,2}\b")
 """Name with a number within the name of an organisation: `COVID-19 Working Group`."""
 _SENTENCE = re.compile(rf"[^\W\d_]{{4}}[.:] (?!{UPPER}\. {UPPER})")
-_CONNECTIVE = r"(?:of|the|for|and|on|in|at|de|des|du|la|le|für|der|die|und|y|e|&|team|group|project|contributors)"
+_CONNECTIVE = (
+    r"(?:of|the|for|and|on|in|at|del?|des|du|d[aeo]s?|dell[ae]|la|le|für|der|die|und|y|e|&|"
+    r"team|group|project|contributors)"
+)
 _PART = rf"(?:{_WORD}|{_CONNECTIVE}|\([A-Z][\w&-]{{1,12}}\)|{UPPER}\.)"
 _ORGANISATION = re.compile(rf"^{_PART}(?:,? {_PART}){{0,14}}\.?$")
 _MAKERS = re.compile(
@@ -93,6 +103,7 @@ ORGANISATION = re.compile(
     re.IGNORECASE,
 )
 """Words that name an organisation or a collaboration rather than a person."""
+_OTHERS = re.compile(rf"\b{AND_OTHERS}")
 _LOWER_WORD = re.compile(r"(?<![\w'’‘`´.-])(?=[^\W\d_])(?-i:[a-zß-öø-ÿа-яα-ω])[\w'’-]*")
 _BETWEEN = re.compile(
     rf"(?:{_PARTICLE}|and|et|al|und|y|e|i|og|och|и|others|many|contributions|from|u|eds?|editors?|hrsg|"
@@ -110,12 +121,18 @@ _NO_AUTHOR = re.compile(
 _ADDRESS = re.compile(r"(?:https?\s?:\s?//\s?|www\.)(?!(?:dx\.)?doi\.org|arxiv\.org)\S", re.IGNORECASE)
 _TITLE_AND_ADDRESS = re.compile(r"[^.]{3,200}\.? (?:[Uu][Rr][Ll]:? ?)?https?\s?:")
 _YEAR_ALONE = re.compile(rf"\b{YEAR}\b")
-_VISITED = re.compile(
-    r"\b(?:retrieved|accessed|last (?:accessed|visited|checked)|available (?:at|from|online)|visited|"
-    r"abgerufen|zugriff|consulté|consultado|accesso|дата обращения)\b|\[online\]|访问日期",
+_READ = (
+    r"\b(?:retrieved|accessed|last (?:accessed|visited|checked)|visited|abgerufen|zugriff|zugegriffen|besucht|consulté|"
+    r"cité|consultado|citado|recuperado|accesso|cited|erişim|дата обращения)\b|访问日期|引用日期|閲覧|参照"
+)
+_VISITED = re.compile(rf"{_READ}|\bavailable (?:at|from|online)\b|\[online\]", re.IGNORECASE)
+"""Pattern for words that state when or where a page was read."""
+_READ_ON = re.compile(
+    rf"(?:{_READ})[^\d;\[\]()]{{0,30}}(?:[^\W_]{{1,12}}[.,]?[ /.-]{{1,2}}){{0,4}}{YEAR}\b"
+    rf"|\[{YEAR}-\d\d-\d\d\]",
     re.IGNORECASE,
 )
-"""Pattern for words that state when or where a page was read."""
+"""Date on which a page was read."""
 
 
 _PUBLISHED = re.compile(
@@ -126,6 +143,8 @@ _PUBLISHED = re.compile(
     | (?-i:{UPPER})\.,?\ \({YEAR}\)[.,:]?\                             # A. (2019).
     | 10\.\d{{4,9}}/\S | \barxiv\b | https?://
     | \b(?:proceedings|proc\.|journal|transactions|conference\ on|press\b|verlag|springer|elsevier|wiley)
+    | \b(?:thesis|dissertation)\b[^.]{{0,60}},\ (?:1[5-9]|20)\d\d
+    | [”»"],?\ (?:in|en|dans|em)\ (?:[“«"]|(?-i:{UPPER}))                # “A title,” in A book
     | \b(?-i:[Ii]n):\ [^\W\d_]
     | [.,]\ (?-i:{UPPER})[\w.\ ]{{1,25}}:\ (?-i:{UPPER})[\w&\ ]{{3,40}}[.,]       # Oslo: Post Press,
     """,
@@ -139,8 +158,8 @@ _MIN_WORDS, _LOWER, _MAX_MARKS_PER_WORD = 12, 0.6, 0.3
 
 def year_of(entry: str) -> int | None:
     """Return the year in brackets or between full stops, otherwise the last year; years in an address or an identifier
-    are ignored."""
-    found = list(_ENTRY_YEAR.finditer(ADDRESS.sub("", entry)))
+    and the date on which a page was read are ignored."""
+    found = list(_ENTRY_YEAR.finditer(_READ_ON.sub("", ADDRESS.sub("", entry))))
     for kind in ("a", "b", "c"):
         years = [match[kind] for match in found if match[kind]]
         if years:
@@ -229,6 +248,11 @@ def reads_like_entry(line: str) -> bool:
     return people or _ORGANISATION.match(names) is not None
 
 
+def is_organisation(text: str) -> bool:
+    """Return whether a text reads like the name of an organisation: capitalised words, and others or an acronym."""
+    return _ORGANISATION.match(text) is not None and re.search(r" [^\W\d_A-Z]| \([A-Z]", text) is not None
+
+
 def begins_with_date(line: str) -> bool:
     """Return whether a line itself begins with names, a date in brackets and the end of a sentence."""
     match = _BRACKETED_DATE.match(line.strip())
@@ -246,6 +270,7 @@ def is_names_and_date(piece: str) -> bool:
 def _holds_only_names(text: str) -> bool:
     """Return whether a text has no numbers, no end of a sentence such as in `Boston: Post Press. Lee, A.`, and no
     lower-case words other than those that occur in and between names."""
+    text = _OTHERS.sub("", f"{text}.")  # the full stop may have been read as the separator before the date
     if re.search(r"\d", _DISEASE.sub("", text)) or _SENTENCE.search(text):
         return False
     return all(_BETWEEN.fullmatch(word) for word in _LOWER_WORD.findall(text))

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from assayer.reference_lists.entry_numbers import join_numbers_alone
 from assayer.reference_lists.entry_shape import (
     ITEM_MARK,
     begins_entry,
@@ -25,6 +26,8 @@ from assayer.reference_lists.title_first import names_after_title, parse_title_f
 
 _MIN_INLINE = 3
 """Minimum number of numbered entries in running text; fewer are taken as coincidence."""
+_PART_TITLE = re.compile(r"[^\W\d_a-z][^\W\d_]{2,20}(?: (?:[^\W\d_]{1,20}|&)){0,4}:?")
+"""Title of a part of a list, in any language."""
 _MAX_NOTE_LINES = 6
 _MIN_PARAGRAPHS = 4
 _MIN_DATED_SHARE, _MIN_NAMED_SHARE = 0.5, 0.8
@@ -37,9 +40,6 @@ _MAX_LATE = 20
 """Number of entries in which a lower number is looked for."""
 _INLINE = re.compile(r"(?:(?<=\s)|^)(?:\[(?P<bracket>\d{1,3})\]|(?P<dot>\d{1,3})\.)\s*(?=[^\W\d_])")
 _INDENTED = re.compile(r"(?: {2,}|\t)\S")
-_NUMBER_ALONE = re.compile(r"^(?P<mark>[ \t]*(?:\[\d{1,3}\]|\d{1,3}\.))[ \t]*\n\s*(?!\[)", re.MULTILINE)
-_BARE_NUMBER_ALONE = re.compile(r"^[ \t]*(?P<number>\d{1,3})[ \t]*\n\s*(?=[^\W\d_a-z])", re.MULTILINE)
-"""Number of an entry on a line of its own."""
 FENCE = re.compile(r"^\s{0,3}(?:`{3,}|~{3,}|:{3,}).*$", re.MULTILINE)
 _MARKUP = re.compile(
     r"</?(?:a|b|i|em|strong|span|div|p|li|ul|ol|br|sup|sub|font|section|bibitem)\b[^<>]{0,400}>|\[\]\{[^{}]{0,200}\}"
@@ -63,6 +63,8 @@ _MIN_TITLED, _MIN_TITLED_SHARE = 3, 0.5
 """Minimum number of entries, and share of them with names after the title, in a list that prints titles first."""
 _NO_TITLE = re.compile(r"(?:DOI|PMC?ID|URL|ISBN|ISSN|Available|Retrieved|Accessed|In:?\s|Proc|Vol|https?:|arXiv:)")
 _HYPHENATED = re.compile(r"(?<=[^\W\d_A-Z])(?<=\w\w)[-\u2010]\n\s*(?=[^\W\d_A-Z])")
+_BROKEN_YEAR = re.compile(r"(?:(?<=（\d)|(?<=（\d\d)|(?<=（\d{3}))\n\s*(?=\d{1,3}）)")
+"""Line end inside a year, where a script without spaces is wrapped at a column."""
 
 
 class PrintedEntry(NamedTuple):
@@ -75,12 +77,12 @@ def split_entries(text: str) -> list[PrintedEntry]:
     """Return the entries of a list, in order."""
     text = _COLUMNS.sub(r"\g<mark>\g<entry>", FENCE.sub("", text))
     plain = html.unescape(_MARKUP.sub("", text)).replace("\r", "").replace("\u00a0", " ")
-    plain = _NUMBER_ALONE.sub(r"\g<mark> ", plain)
-    numbers = [int(number) for number in _BARE_NUMBER_ALONE.findall(plain)]
-    if len(numbers) >= _MIN_INLINE and numbers == list(range(1, len(numbers) + 1)):
-        plain = _BARE_NUMBER_ALONE.sub(r"[\g<number>] ", plain)
+    plain = join_numbers_alone(plain)
     entries = [entry for part in _divide([line.rstrip() for line in plain.split("\n")]) for entry in _split_part(part)]
-    joined = (entry._replace(text=" ".join(_HYPHENATED.sub("", entry.text).split())) for entry in entries)
+    joined = (
+        entry._replace(text=" ".join(_BROKEN_YEAR.sub("", _HYPHENATED.sub("", entry.text)).split()))
+        for entry in entries
+    )
     return [entry for entry in joined if entry.text]
 
 
@@ -92,12 +94,20 @@ def _divide(lines: Sequence[str]) -> Iterator[Sequence[str]]:
     start, above = 0, ""
     numbered = bool(printed) and entry_number(lines[printed[0]]) is not None
     for place, below in pairwise(printed):
-        is_apart = not above or not lines[place - 1].strip() or _ENDED.search(above)
-        if is_apart and is_division(lines[place]) and _begins_part(lines[below], numbered=numbered):
+        has_ended = not above or _ENDED.search(above)
+        is_apart = has_ended or not lines[place - 1].strip()
+        is_title = is_division(lines[place]) or (has_ended and may_end_entry(above) and _stands_alone(lines, place))
+        if is_apart and is_title and _begins_part(lines[below], numbered=numbered):
             yield lines[start:place]
             start = place + 1
         above = lines[place]
     yield lines[start:]
+
+
+def _stands_alone(lines: Sequence[str], place: int) -> bool:
+    """Return whether a line is a few words without punctuation between blank lines."""
+    around = [*lines[max(0, place - 1) : place], *lines[place + 1 : place + 2]]
+    return not "".join(around).strip() and _PART_TITLE.fullmatch(lines[place]) is not None
 
 
 def _begins_part(line: str, *, numbered: bool) -> bool:

@@ -21,6 +21,8 @@ FOLLOWS = re.compile(
 """Beginning of the title of a section that may follow a reference list."""
 _LETTER = re.compile(r"^[A-H]\.?\s")
 ABOUT_AUTHORS = re.compile(r"\s*(?:affiliations?|correspondence|corresponding authors?|about the authors?):?\s*$", re.I)
+_COPYRIGHT = re.compile(r"\s*(?:©|\(c\)|copyright\b)\s?(?:19|20)\d\d", re.IGNORECASE)
+"""Notice at the end of a web page."""
 _AXIS = re.compile(r"\s*(?:[\d.,%−-]{1,12}\s+){3,40}[\d.,%−-]{1,12}\s*$")
 """Line of numbers only: the labels of an axis, or a row of a table without borders."""
 _CODE = re.compile(
@@ -72,7 +74,7 @@ def find_end_of_entries(listed: str) -> int:
         is_title = len(line.text) <= _MAX_TITLE_CHARS and may_follow_list(line.text.strip())
         prose = line.text.strip()[:1].isupper() and is_prose(shown)
         is_complete = dated and length >= _MIN_ENTRY_CHARS and ENDED.search(above.text)
-        if is_complete and (prose or is_title or CAPTION.match(line.text) or _AXIS.match(line.text)):
+        if is_complete and (prose or is_title or any(shape.match(line.text) for shape in (CAPTION, _COPYRIGHT, _AXIS))):
             return line.start
     return len(listed)
 

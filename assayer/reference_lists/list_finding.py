@@ -18,7 +18,7 @@ _PLAIN = 7
 """Level assigned to a heading without a Markdown mark."""
 _HASHES = re.compile(r"^ {0,3}(#{1,6})\s")
 _LETTERED = re.compile(r"[A-H](?:[.:)] |(?:\.\d{1,2}){1,3}\.?\s[A-Z])")
-_TITLE_ALONE = re.compile(r"^[^\W\d_][^\d.,;:@/\[\]()]{2,60}:?$")
+_TITLE_ALONE = re.compile(r"^[^\W\d_][^\d.,;:@/\[\]()。，、；：．（）「」『』]{2,60}:?$")
 """Pattern for a short line without the punctuation of an entry."""
 _TITLE_WORDS = 7
 _MAX_LINES = 6
@@ -133,7 +133,7 @@ def _find_list_end(
         ):
             continue  # a line of an entry, such as its authors
         short = bool(_TITLE_ALONE.match(title)) and len(title.split()) <= _TITLE_WORDS
-        if line.stands_alone and title[:1].isupper() and short and (known or level > _MARKDOWN_LEVELS):
+        if line.stands_alone and not title[:1].islower() and short and (known or level > _MARKDOWN_LEVELS):
             return line.start
     return len(text) if places.stop == len(lines) else lines[places.stop].start
 

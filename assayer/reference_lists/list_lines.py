@@ -17,8 +17,8 @@ CAPTION = re.compile(
 """Caption of a table or figure."""
 FENCE = re.compile(r"^\s{0,3}(?:`{3,}|~{3,}|:{3,})", re.MULTILINE)
 """Mark above and below a block of code, or of a pandoc division."""
-ENDED = re.compile(r"[.)\]\d»”\"’>/]\s*\Z")
-"""End of the last line of an entry."""
+ENDED = re.compile(r"(?:[.)\]\d»”\"’>/]|/\S{1,200})\s*\Z")
+"""End of the last line of an entry: a full stop, a bracket, a digit, or the end of an address."""
 
 
 class ListSpan(NamedTuple):

@@ -11,6 +11,7 @@ from assayer.reference_lists.entry_parser import parse_entry
 from assayer.reference_lists.entry_shape import (
     begins_with_names,
     has_year_or_link,
+    is_organisation,
     is_prose,
     is_published,
     is_web_page,
@@ -78,8 +79,10 @@ def _is_entry(text: str) -> bool:
         return any(dois_in(text)) or any(arxiv_ids_in(text))
     if is_web_page(text):
         return text[:1].isupper() and _FINITE.search(ADDRESS.split(text)[0]) is None
+    if not is_published(text) or is_prose(text):
+        return False
     begins = reads_like_entry(text) or begins_with_names(text)
-    return begins and is_published(text) and not is_prose(text) and bool(fields_of(text).title)
+    return (begins and bool(fields_of(text).title)) or is_organisation(text.partition(", ")[0])
 
 
 class NoteEntry(NamedTuple):

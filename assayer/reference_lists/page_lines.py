@@ -20,7 +20,9 @@ _DIGITS = re.compile(r"\d+")
 _MAX_CHARS = 120
 _MIN_LINES_OF_PAGE, _MAX_STEP = 5, 2
 """Minimum distance in lines of two page numbers, and maximum difference of the numbers."""
-_BREAK = re.compile(rf"\n*{_MASK}(?:{_MASK}|[ \t\n])*")
+_MIN_TITLE_CHARS, _MIN_LINE_CHARS = 12, 30
+"""Minimum characters of the title of a text that is recognised in a header, and of a line of running text."""
+_BREAK = re.compile(rf"\n*{_MASK}[{_MASK} \t\n]*")
 _ENDED = re.compile(r"[.)\]\d»”\"’>/]\s*$")
 
 
@@ -30,7 +32,7 @@ class _PageNumber(NamedTuple):
     is_alone: bool
     """True if no other line stands directly above or below."""
     is_certain: bool
-    """True if a word such as `page` is beside the number."""
+    """True if a word such as `page` is beside the number, or if it stands inside a sentence."""
 
 
 def mask_page_lines(text: str) -> str:
@@ -44,6 +46,8 @@ def mask_page_lines(text: str) -> str:
             places |= {first.place, second.place}
     edges = [near for place in places for near in _neighbours(lines, place)]
     edges += [place for place, line in enumerate(lines) if line.startswith("\f") and line.strip()]
+    title = next((line.strip(" #*") for line in lines if line.strip()), "")
+    places |= {near for near in edges if len(title) >= _MIN_TITLE_CHARS and title in lines[near]}
     occurrences = Counter(_mask_digits(lines[place]) for place in dict.fromkeys(edges))
     places |= {place for place in edges if occurrences[_mask_digits(lines[place])] > 1}
     if not places:
@@ -57,7 +61,9 @@ def join_across_page_breaks(reference_text: str) -> str:
 
     def choose_separator(match: re.Match[str]) -> str:
         above, below = reference_text[: match.start()][-_MAX_CHARS:], reference_text[match.end() : match.end() + 1]
-        return "\n" if below.islower() or not _ENDED.search(above) else "\n\n" if "\n\n" in reference_text else "\n"
+        separator = "\n\n" if "\n\n" in reference_text and _ENDED.search(above) and not below.islower() else "\n"
+        indent = match[0].rpartition("\n")[2]
+        return separator + ("" if _MASK in indent else indent)
 
     return _BREAK.sub(choose_separator, reference_text)
 
@@ -73,7 +79,10 @@ def _find_page_numbers(lines: Sequence[str]) -> Iterator[_PageNumber]:
             is_alone = all(
                 not near.strip() for near in (*lines[max(0, place - 1) : place], *lines[place + 1 : place + 2])
             )
-            yield _PageNumber(place, int(number), is_alone or line[0] == "\f", match.re is _PAGE and is_alone)
+            above = next((near for near in reversed(lines[max(0, place - _MAX_STEP) : place]) if near.strip()), "")
+            is_inside = len(above) >= _MIN_LINE_CHARS and not _ENDED.search(above)
+            is_certain = is_alone and (match.re is _PAGE or (match.re is _NUMBER and is_inside))
+            yield _PageNumber(place, int(number), is_alone or line[0] == "\f", is_certain)
 
 
 def _are_near(first: _PageNumber, second: _PageNumber) -> bool:

@@ -25,6 +25,8 @@ _VENUE = re.compile(
 _PLACE_AND_PUBLISHER = re.compile(rf"{UPPER}[\w .,&-]{{1,40}}: (?:{UPPER}[\w.&’'-]*\s){{0,4}}{FIRMS}$")
 _PUBLISHER_AND_YEAR = re.compile(r"\s?;\s(?:c)?(?:1[5-9]|20)\d\d\b")
 """Year after a publisher or a place, as medical styles print it: `The Rail Foundation; 2020`."""
+_BARE_YEAR = re.compile(r"[^\W\d_] (?:1[5-9]|20)\d\d[a-z]? $")
+"""Year without punctuation before a title, as physics journals print it; the journal follows the title so too."""
 _DATE_AND_TITLE = re.compile(r"[.,]?\s\(?(?:1[5-9]|20)\d\d[a-z]?\)?[.:]\s(?:[^\W\d_][\w’'-]*\s){2}")
 """Date and words after a title that has no authors, which may be the authors of the entry."""
 _REST = re.compile(r"(?:and|&|et al)\b")
@@ -45,7 +47,7 @@ def is_title_told(work: CitedWork) -> bool:
     title = work.title
     if not title:
         return False
-    after = work.raw.partition(title)[2]
+    before, _, after = work.raw.partition(title)
     return not (
         UNREADABLE.search(title)
         or _REST.match(title)
@@ -56,6 +58,7 @@ def is_title_told(work: CitedWork) -> bool:
         or _VOLUME_AND_PLACE.search(title)
         or (_VOLUME_AT_END.search(title) and _PLACE_AFTER.match(after))
         or _PLACE_INSIDE.search(title)
+        or (_BARE_YEAR.search(before) and not after.startswith((".", ",", ":", "?", "!")))
         or (work.raw.endswith(title) and work.raw != title)
         or _PUBLISHER_AND_YEAR.match(after)
         or (not work.authors and work.raw.startswith(title) and _may_be_author(title, after))

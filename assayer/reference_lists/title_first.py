@@ -3,8 +3,8 @@
 import re
 from itertools import islice
 
-from assayer.reference_lists.entry_names import OTHERS, POINTED, authors_in
-from assayer.reference_lists.entry_shape import SURNAME, UPPER, YEAR
+from assayer.reference_lists.entry_names import CONJUNCTION, OTHERS, POINTED, authors_in
+from assayer.reference_lists.entry_shape import AND_OTHERS, SURNAME, UPPER, YEAR
 from assayer.reference_lists.entry_title import SENTENCE_END, EntryFields, may_be_title
 
 _END = re.compile(
@@ -16,16 +16,18 @@ _MAX_CHARS, _MAX_ENDS = 400, 6
 _MIN_WORDS = 3
 _LOWER_WORD = re.compile(r"(?<![\w.’'])(?!(?:and|und|von|van|der|den|del|dos|das|the)\b)[a-zß-öø-ÿа-я]{3,}")
 _DOTTED = rf"(?:{UPPER}\.[ -]?){{1,4}}"
-_BETWEEN = r"(?:[,;] (?:and |& )?|,? and |,? & |,? und )"
+_BETWEEN = rf"(?:[,;] (?:{CONJUNCTION} )?|,? {CONJUNCTION} )"
 _PEOPLE = re.compile(
     rf"(?:{SURNAME},? {POINTED}(?:{_BETWEEN}{SURNAME},? {POINTED}){{0,60}}"
-    rf"|{_DOTTED} ?{SURNAME}(?:{_BETWEEN}{_DOTTED} ?{SURNAME}){{0,60}})(?P<others>,? et al\.?)?(?=[.,;:(\s]|$)"
-    rf"|{SURNAME}(?P<alone>,? et al\b\.?)"
+    rf"|{_DOTTED} ?{SURNAME}(?:{_BETWEEN}{_DOTTED} ?{SURNAME}){{0,60}})(?P<others>,? {AND_OTHERS})?(?=[.,;:(\s]|$)"
+    rf"|{SURNAME}(?P<alone>,? {AND_OTHERS})"
 )
 """Names with initials after or before the family names."""
+_VOLUME_AFTER = re.compile(r"[.,]?\s(?:(?:1[5-9]|20)\d\d\s?;|\d{1,4}\s?[(:])")
+"""Volume after a journal whose name reads like a person's: `Phys Rev B. 2000;82`."""
 _FULL = rf"{UPPER}[^\W\d_][\w’'-]{{0,30}}(?: {UPPER}\.)? {SURNAME}"
 _FULL_NAME = re.compile(rf"{_FULL}(?=[.,;(\s]|$)")
-_FULL_NAMES = re.compile(rf"(?P<first>{_FULL})(?P<more>(?:{_BETWEEN}{_FULL}){{1,60}})(?:,? et al\.?)?(?P<end>.?)")
+_FULL_NAMES = re.compile(rf"(?P<first>{_FULL})(?P<more>(?:{_BETWEEN}{_FULL}){{1,60}})(?:,? {AND_OTHERS})?(?P<end>.?)")
 """Two or more names with given names in full."""
 
 
@@ -47,6 +49,8 @@ def names_after_title(text: str) -> tuple[str, ...]:
     """Return the names at the beginning of a text, or an empty tuple if it begins with other words. Of names in full
     before a comma only the first is returned, because a journal can have the form of a name."""
     listed = _PEOPLE.match(text)
+    if listed and _VOLUME_AFTER.match(text, listed.end()):
+        return ()
     if listed:
         people = authors_in(listed[0])
         return people if len(people) > 1 or "." in listed[0] or listed["others"] or listed["alone"] else ()

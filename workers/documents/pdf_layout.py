@@ -9,7 +9,13 @@ from typing import NamedTuple
 
 from assayer.ideas.titles import is_file_name
 from assayer.models import Note, Section
-from assayer.reference_lists.entry_shape import begins_entry, begins_with_names, entry_number, reads_like_entry
+from assayer.reference_lists.entry_shape import (
+    begins_entry,
+    begins_with_names,
+    entry_number,
+    has_year_or_link,
+    reads_like_entry,
+)
 from assayer.reference_lists.list_end import FOLLOWS
 from assayer.reference_lists.list_shape import find_untitled_list
 from assayer.reference_lists.list_titles import list_title
@@ -105,7 +111,7 @@ _NO_HEADING = re.compile(
     r"^(?:fig(?:ure)?|table|tab|algorithm|equation|eq|scheme|listing|doi|https?|©)\b", re.IGNORECASE
 )
 _NAME_END = re.compile(r"[^\W\d_]{3}\. |^\w+,")
-_UNENDED = re.compile(r"(?:[,;:&–-]|\b(?-i:[a-z])[\w'’]*|\b[A-Z]\.)$")
+_UNENDED = re.compile(r"(?:[,;:&–-]|(?<![/.])\b(?-i:[a-z])[\w'’]*|\b[A-Z]\.)$")
 """End of a line on which an entry does not end: a comma, a word in lower case, or an initial."""
 _LIGATURES = str.maketrans({"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "ft", "ﬆ": "st"})
 
@@ -183,6 +189,10 @@ def _follows_list(heading: _Heading, above: str) -> bool:
     is_entry = _NAME_END.search(title) if heading.number.isalpha() else begins_with_names(title)
     numbered = heading.number and not is_entry
     return bool((numbered or FOLLOWS.match(title) or _LETTERED.match(title)) and not _UNENDED.search(above))
+
+
+_LINES_BELOW = 4
+"""Number of lines below a heading that show whether entries follow."""
 
 
 def _mark_headings(lines: Sequence[PdfLine], body: TextStyle, title: str) -> Iterator[tuple[PdfLine, _Heading | None]]:
@@ -312,7 +322,10 @@ def _paragraphs(lines: Sequence[PdfLine | str]) -> str:
 def detect_layout(lines: Sequence[PdfLine], metadata_title: str = "") -> PdfLayout:
     """Split the lines into sections, one per main heading. Subheadings stay in the text, each on a separate line."""
     lines = remove_line_numbers(lines)
-    all_lines, lines = lines, remove_running_lines(lines)
+    if not lines:
+        return PdfLayout("", ())
+    title = _title(lines, _body_style(lines), metadata_title)
+    all_lines, lines = lines, remove_running_lines(lines, title)
     if not lines:
         return PdfLayout("", ())
     rotated = sum(not line.style.upright for line in all_lines)
@@ -339,19 +352,28 @@ def detect_layout(lines: Sequence[PdfLine], metadata_title: str = "") -> PdfLayo
     sections: list[tuple[str, list[PdfLine | str]]] = [(FRONT_MATTER, [])]
     title_above = ""
     number: tuple[str, int] | None = None
-    for line, heading in lines_with_headings:
+    list_style: TextStyle | None = None
+    for place, (line, heading) in enumerate(lines_with_headings):
         if line.text and line.text in title and line.style.size > body.size:
             continue
         # In a reference list, titles and journals can look like headings.
         in_list, mark = list_title(sections[-1][0]) == "certain", entry_number(line.text)
         is_next = mark is not None and number is not None and mark == (number[0], number[1] + 1)
-        in_entry = in_list and not (heading and not is_next and _follows_list(heading, title_above))
+        below = [item.text for item, _ in lines_with_headings[place + 1 : place + 1 + _LINES_BELOW]]
+        is_entry = reads_like_entry(line.text) or _NAME_END.search(line.text)
+        is_like_title = heading is not None and in_list and heading.style == list_style and not is_entry
+        is_part = is_like_title and begins_entry(below[0] if below else "") and has_year_or_link(" ".join(below))
+        ends_list = (is_like_title and not is_part and not _UNENDED.search(title_above)) or (
+            heading is not None and _follows_list(heading, title_above)
+        )
+        in_entry = in_list and (is_next or not ends_list)
         number = (mark if number is None or is_next else number) if in_list else None
         title_above = line.text
         if heading and not in_entry and _is_main(heading, has_numbered_headings, main):
             sections.append((heading.title, []))
+            list_style = heading.style if heading.style != body and not heading.added else None
         else:
-            sections[-1][1].append(line.text if heading and not in_entry else line)
+            sections[-1][1].append(line.text if (heading and not in_entry) or is_part else line)
     if len(sections) == 1:
         sections = [(WHOLE_TEXT, sections[0][1])]
     texts = (

@@ -27,7 +27,11 @@ class PdfLine(NamedTuple):
     """Left edge of the first letter in points."""
 
 
-_EDGE = 3
+_EDGE, _MIN_RUNNING = 3, 3
+"""Number of lines at the top and bottom of a page that may be running heads, and minimum number of pages on which such
+a line recurs."""
+_OUTERMOST, _MIN_OUTERMOST = 2, 2
+"""Number of lines that need to recur on fewer pages, and number of these pages."""
 _MIN_HEADS = 3
 _NUMBERED_HEAD = re.compile(
     r"(?P<left>\d{1,4})[\s|·–-]{1,5}(?P<after>[^\W\d_][^\d]{2,80})|(?P<before>[^\W\d_][^\d]{2,80}?)[\s|·–-]{1,5}(?P<right>\d{1,4})"
@@ -82,11 +86,12 @@ def _has_numbered_pages(lines: Sequence[PdfLine], numbered_lines: Iterable[int])
     return pages >= max(_MIN_NUMBERED_PAGES, _NUMBERED_PAGES * len(all_lines))
 
 
-def remove_running_lines(lines: Sequence[PdfLine]) -> list[PdfLine]:
-    """Remove page numbers, rotated text, and lines that recur at the top or bottom of pages."""
+def remove_running_lines(lines: Sequence[PdfLine], title: str = "") -> list[PdfLine]:
+    """Remove page numbers, rotated text, and lines at the top or bottom of pages that recur or repeat the title."""
     pages = [list(page) for _, page in groupby(lines, lambda line: line.page)]
     # If all pages are the same, so are their texts, which are then no running heads.
-    return _remove_running(pages, pages) or _remove_running(pages, [*{_keys(page): page for page in pages}.values()])
+    distinct_pages = [*{_keys(page): page for page in pages}.values()]
+    return _remove_running(pages, pages, title) or _remove_running(pages, distinct_pages, title)
 
 
 def _keys(page: Iterable[PdfLine]) -> tuple[str, ...]:
@@ -97,12 +102,26 @@ def _edge(page: Sequence[PdfLine]) -> set[str]:
     return {*_keys((*page[:_EDGE], *page[-_EDGE:]))}
 
 
-def _remove_running(pages: Sequence[Sequence[PdfLine]], counted_pages: Sequence[Sequence[PdfLine]]) -> list[PdfLine]:
+def _outermost(page: Sequence[PdfLine]) -> set[str]:
+    return {*_keys((*page[:_OUTERMOST], *page[-_OUTERMOST:]))}
+
+
+def _remove_running(
+    pages: Sequence[Sequence[PdfLine]], counted_pages: Sequence[Sequence[PdfLine]], title: str
+) -> list[PdfLine]:
     """Remove page numbers, rotated text, and lines that recur at the edges of a third of the `counted_pages` pages."""
     occurrences = Counter(key for page in counted_pages for key in _edge(page))
+    inside = {key for page in counted_pages for key in _keys(page[_OUTERMOST:-_OUTERMOST])}
+    outermost = Counter(key for page in counted_pages for key in _outermost(page) - inside)
     running_lines = {
-        key for key, count in occurrences.items() if count >= max(3, len(counted_pages) // 3)
+        key
+        for key, count in occurrences.items()
+        if count >= max(_MIN_RUNNING, len(counted_pages) // 3)
+        or outermost[key] >= max(_MIN_OUTERMOST, len(counted_pages) // 3)
     } | _find_numbered_heads(pages)
+    if title:
+        title_key = _ANY_NUMBER.sub("#", title)
+        running_lines |= {key for page in pages[1:] for key in _outermost(page) if title_key in key}
     return [
         line
         for page, edge in ((page, _edge(page)) for page in pages)

@@ -35,19 +35,24 @@ L = TypeVar("L", bound=_Line)
 
 
 def part_notes(lines: Sequence[L], body_size: float) -> tuple[list[L], list[Note]]:
-    """Return the lines without footnotes, with each mark written as `[^mark]`, and the footnotes. From the title of a
-    reference list on, nothing counts as a footnote."""
+    """Return the lines without footnotes, with each mark written as `[^mark]`, and the footnotes. Below the title of a
+    reference list, only lines in smaller type than the list, on the same page, count as footnotes."""
     end = next((place for place, line in enumerate(lines) if list_title(line.text) == "certain"), len(lines))
     text_lines: list[L] = []
     notes: list[Note] = []
-    for _, page in groupby(lines[:end], lambda line: line.page):
-        text_lines += _separate_notes(list(page), body_size, notes)
+    for page, page_lines in groupby(lines[:end], lambda line: line.page):
+        above = _separate_notes(list(page_lines), 0, body_size, notes)
+        text_lines += above
+        if end < len(lines) and page == lines[end].page:
+            below = list(takewhile(lambda line: line.page == lines[end].page, lines[end:]))
+            list_size = min([body_size, *(line.style.size for line in below[1:2])])
+            text_lines[-len(above) :] = _separate_notes([*above, *below], len(above), list_size, notes)
+            return [*text_lines, *lines[end + len(below) :]], notes
     return [*text_lines, *lines[end:]], notes
 
 
-def _separate_notes(page: list[L], body_size: float, notes: list[Note]) -> Iterator[L]:
-    """Yield the lines of a page that are not notes, and add its notes to `notes`."""
-    place = 0
+def _separate_notes(page: list[L], place: int, body_size: float, notes: list[Note]) -> list[L]:
+    """Return the lines of a page without the notes from `place` on, and add these to `notes`."""
     while place < len(page):
         note_lines = _find_note_lines(page, place, body_size)
         found = list(_split_into_notes(note_lines))
@@ -56,7 +61,7 @@ def _separate_notes(page: list[L], body_size: float, notes: list[Note]) -> Itera
             del page[place : place + len(note_lines)]
         else:
             place += 1
-    yield from page
+    return page
 
 
 def _find_note_lines(page: Sequence[L], place: int, body_size: float) -> list[L]:
