@@ -85,6 +85,7 @@ _ELEMENTS = {
 symbols."""
 _FUNCTION_WORDS = split_words("an as at be by can do he her his in it long may my no of on or she so to us we will you")
 """Names that are also function words, and can therefore be capitalised at the start of a sentence."""
+_MONTHS = split_words("jan feb mar apr may jun jul aug sep sept oct nov dec")
 _AMOUNT = re.compile(r"\d\s?$")
 
 
@@ -149,6 +150,13 @@ class _Known(NamedTuple):
     families: NameForms
     givens: NameForms
     small: frozenset[str]
+    short: frozenset[str]
+    """First names without their last letters, as in `Zeb` for `Zebulon`."""
+
+    def is_short_form(self, word: str) -> bool:
+        low = _fold(word)
+        is_word = low in self.small or low in english_words() or low in _MONTHS or low in _FUNCTION_WORDS
+        return low in self.short and not is_word
 
     def is_given(self, word: str) -> bool:
         return _fold(word) in self.givens or is_given_name(word) or is_given_name(word.partition("-")[0])
@@ -184,6 +192,13 @@ def find_mentions(text: str, people: Iterable[Person]) -> Iterator[MaskSpan]:
             languages,
         ),
         small=find_small_words(text),
+        short=frozenset(
+            given[:length]
+            for person in people
+            for given in re.split("[ -]", _fold(person.given))
+            for length in range(3, len(given) - 1)
+            if given[0] not in PARTICLES
+        ),
     )
     if not known.families:
         return
@@ -194,11 +209,11 @@ def find_mentions(text: str, people: Iterable[Person]) -> Iterator[MaskSpan]:
             word, end = _fold(match[0][: ending.start()]), start + ending.start()
         if word in known.families:
             yield from _mention_at(text, start, end, known)
-        elif _is_joined(word, known) or (
-            word in known.givens
-            and not known.is_word(match[0])
-            and _is_alone(text, end, match[0], inflected=word not in known.givens.names)
-        ):
+            continue
+        is_given = word in known.givens and not known.is_word(match[0])
+        inflected = is_given and word not in known.givens.names
+        is_alone = (is_given or known.is_short_form(match[0])) and _is_alone(text, end, match[0], inflected=inflected)
+        if is_alone or _is_joined(word, known):
             yield MaskSpan(start, end, "name")
 
 
