@@ -22,7 +22,7 @@ STATED = (
     r"(?:s|d|ed)?"
 )
 """Pattern for what cited authors do."""
-_STATED_BEFORE = re.compile(rf"\b{STATED}(?: \w+){{0,2}} by $|[\"“”„«‘’'](?: by)? ?$")
+_STATED_BEFORE = re.compile(rf"\b{STATED}(?: \w+){{0,2}} by $|(?<!\b[dDlL])[\"“”„«‘’'](?: by)? ?$")
 _STATED_AFTER = re.compile(rf",? (?:(?:has|have|had) )?(?:also |first |once )?{STATED}\b")
 _BEFORE = re.compile(
     r"\b(?:(?:is|are|be|been|being) (?:[\w-]+ ){1,5}by|"

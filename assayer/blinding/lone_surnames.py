@@ -16,7 +16,7 @@ from assayer.text.languages import common_words, languages_of
 
 _SURNAME = (
     rf"(?:(?i:{PARTICLE}) |[dD]['’](?=[{UPPER}]))?(?:[{UPPER}]\.[ -]?){{0,3}}"
-    rf"(?:[DO]['’](?=[{UPPER}])|Ma?c)?[{UPPER}][{LOWER}][^\W\d_]{{1,20}}(?:[-'’](?!s\b)[^\W\d_]{{1,20}}){{0,2}}(?!\w)"
+    rf"(?:[DO]['’](?=[{UPPER}])|Ma?c)?[{UPPER}][{LOWER}][^\W\d_]{{0,20}}(?:[-'’](?!s\b)[^\W\d_]{{1,20}}){{0,2}}(?!\w)"
 )
 _NAME = re.compile(_SURNAME)
 _NAMES = re.compile(rf"(?<![\w.-]){_SURNAME}(?:(?:, | and | & | und | et | y | e | i | en |/){_SURNAME}){{0,4}}")
@@ -38,7 +38,10 @@ _WORKS_ELSEWHERE = (
     r"(?:ra|ront|rá|rán|rão|rà|ranno)\b"
 )
 _WORKS_POLISH = r"(?:poprowadzi|przeprowadzi|wykona|opracuje|koordynuje|kieruje|pokieruje|zajmie się)"
-_OWNS = re.compile(rf"['’]s? (?:{_GROUP}|{_MEMBER}){_NOT_CITED}|,? and (?:his|her) (?:[a-z]+ )?{_MEMBER}{_NOT_CITED}")
+_OWNS = re.compile(
+    rf"['’]s? (?:{_GROUP}|{_MEMBER}){_NOT_CITED}"
+    rf"|, (?:our|my) (?:[a-z-]+ ){{0,2}}{_MEMBER}|,? and (?:his|her) (?:[a-z]+ )?{_MEMBER}{_NOT_CITED}"
+)
 _ACTS = re.compile(
     rf" (?:will (?:also |then |jointly |each )?{_WORKS}|{_MANAGES}(?:e|ee)?s\b|{_WORKS_ELSEWHERE})(?! to\b)"
     r"| (?:zal|zullen) [a-z][^.!?\n]{0,80}?(?:leiden|begeleiden|verzorgen|uitvoeren|coördineren|meten|analyseren)\b"
@@ -54,7 +57,9 @@ _BEFORE = re.compile(
     r"(?:dirigée?|encadrée?|coordonnée?|pilotée?) par|(?:dirigid|coordinad|liderad|supervisad)[oa]s? por|"
     rf"(?:dirett|coordinat|guidat|seguit)[oa] da|(?:kierowan|prowadzon|wykonan)\w{{1,3}} przez|{_WORKS_POLISH}) $|"
     r"\b(?i:assistant|technician|coordinator|student|post-?doc|manager|engineer|supervisor|mentor|leader|lead|PI) "
-    r"(?:is|will be) $"
+    r"(?:is|will be) $|"
+    r"\b(?:[Aa]n?|[Oo]ur|[Mm]y|his|her) (?:[a-z-]+ ){0,2}"
+    r"(?:student|technician|post-?doc|engineer|assistant|manager|coordinator|colleague|collaborator),? $"
 )
 _NO_CITATION_AFTER = re.compile(rf"(?! et al\b){_NOT_CITED}")
 _ROLE_BEFORE = re.compile(
@@ -64,7 +69,8 @@ _TASK_BEFORE = re.compile(
     r"\b(?i:WP|AP|T|task|aim|objective|work package|tarea|tâche|tarefa|taak|werkpakket|lot|zadanie|attività|compito)"
     r" ?\d{1,2}(?:\.\d)?[.:]? \((?:[^\W\d_][\w -]{2,20}: ?)?$"
 )
-"""Pattern for the number of a task before a bracket. German nouns look like surnames, so it is not used there."""
+"""Pattern for the number of a task before a bracket. A surname must occur elsewhere too, because tasks have titles. It
+is not used in German, whose nouns look like surnames."""
 _LABEL_BEFORE = re.compile(r"[(;] ?(?P<label>[^\W\d_][\w -]{1,25}): ?$")
 _CAPITALISED_BEFORE = re.compile(rf"(?<![\w.])(?!(?:In|The|An?|PI|At|With|When|If)\b)[{UPPER}][{LOWER}][\w'’-]* $")
 _MAX_BEFORE = 60
@@ -90,7 +96,7 @@ def find_lone_surnames(text: str) -> Iterator[NamedPerson]:
             continue
         for item in _NAME.finditer(match[0]):
             person = _parse_surname(item[0], words)
-            if person is not None and not is_eponym(person.family):
+            if person is not None and len(person.family) > 2 and not is_eponym(person.family):
                 span = MaskSpan(match.start() + item.start(), match.start() + item.end(), "name")
                 yield NamedPerson(span, person)
     yield from find_authors_of_unpublished(text)
@@ -99,23 +105,27 @@ def find_lone_surnames(text: str) -> Iterator[NamedPerson]:
 def _is_of_team(text: str, start: int, end: int, *, german: bool) -> bool:
     """Return whether the words around surnames say what members of a team own or do."""
     before = text[max(0, start - _MAX_BEFORE) : start]
+    if text[end : end + 1] in (",", ";", ")"):
+        several = not german and text.count(text[start:end]) > 1
+        if _is_in_brackets(before) or (several and _TASK_BEFORE.search(before)):
+            return True
+    if _BEFORE.search(before) and _NO_CITATION_AFTER.match(text, end):
+        return True
     if _CAPITALISED_BEFORE.search(before):
         return False
-    if text[end : end + 1] in (",", ";", ")") and _is_in_brackets_of_task(before, german=german):
-        return True
     return bool(
         _OWNS.match(text, end)
         or (_ACTS.match(text, end) and not PREPOSITION_BEFORE.search(before))
         or (_THE_BEFORE.search(before) and "," not in text[start:end] and _GROUP_AFTER.match(text, end))
         or (_IN_BEFORE.search(before) and _OURS_AFTER.match(text, end))
-        or (_BEFORE.search(before) and _NO_CITATION_AFTER.match(text, end))
     )
 
 
-def _is_in_brackets_of_task(before: str, *, german: bool) -> bool:
+def _is_in_brackets(before: str) -> bool:
+    """Return whether the text before a name opens a bracket after a role, or with a label of a leader."""
     label = _LABEL_BEFORE.search(before)
     labelled = label is not None and label["label"].casefold() in _LEADS
-    return labelled or bool(_ROLE_BEFORE.search(before) or (not german and _TASK_BEFORE.search(before)))
+    return labelled or _ROLE_BEFORE.search(before) is not None
 
 
 def find_authors_of_unpublished(text: str) -> Iterator[NamedPerson]:
@@ -124,10 +134,10 @@ def find_authors_of_unpublished(text: str) -> Iterator[NamedPerson]:
         start = max(0, mark.start() - _MAX_CITATION_CHARS)
         start += max(text.rfind(opening, start, mark.start()) - start for opening in "([;") + 1
         cited = text[start : mark.start()].rstrip(" ,:")
-        if text[start - 1 : start] not in ("(", "[", ";") or "\n\n" in cited:
+        if text[start - 1 : start] not in ("(", "[", ";") or "\n\n" in cited or ")" in cited:
             continue
         place = 0
-        for item in _ITEMS.split(cited):
+        for item in map(str.strip, _ITEMS.split(cited)):
             place = cited.index(item, place)
             match = _CITED_ITEM.search(item)
             if match and (person := _parse_surname(match["name"], english_words_not_surnames())):

@@ -30,7 +30,7 @@ SMALL_WORD = re.compile(
 `jane.roe@example.org` and `jane` in `- jane: all done`."""
 _WORD = re.compile(rf"(?:[{UPPER}]['’](?=[{UPPER}]))?[{UPPER}]{LETTER}{{1,24}}(?:[-'’](?!s\b){LETTER}{{1,24}}){{0,3}}")
 _ENDING = re.compile(
-    r"(?<=\w{2})(?:['’][^\W\d_]{1,8}$|-(?:[Gg]ruppe|Labor|Team|[Gg]roup|[Ll]ab|[Tt]eam|ryhmä\w*|gruppen?|groep)$)"
+    r"(?<=\w{2})(?:['’][^\W\d_]{1,8}$|-(?:san|sensei|ssi|nim|[Gg]ruppe|Labor|Team|[Gg]roup|[Ll]ab|[Tt]eam|ryhmä\w*|gruppen?|groep)$)"
 )
 _GROUP_AFTER = re.compile(r"-(?:gruppe|labor|team|group|lab|ryhm|groep)", re.I)
 """Pattern for a case ending after an apostrophe (`Taşkıran'ın`), or a noun that belongs to people (`Roe-Gruppe`)."""
@@ -212,7 +212,9 @@ def find_mentions(text: str, people: Iterable[Person]) -> Iterator[MaskSpan]:
             continue
         is_given = word in known.givens and not known.is_word(match[0])
         inflected = is_given and word not in known.givens.names
-        is_alone = (is_given or known.is_short_form(match[0])) and _is_alone(text, end, match[0], inflected=inflected)
+        following = _WORD.match(text, end + 1)
+        joined = inflected or (following is not None and _fold(following[0]) in known.givens)
+        is_alone = (is_given or known.is_short_form(match[0])) and _is_alone(text, end, match[0], joined=joined)
         if is_alone or _is_joined(word, known):
             yield MaskSpan(start, end, "name")
 
@@ -223,14 +225,14 @@ def _is_joined(word: str, known: _Known) -> bool:
     return bool(hyphen) and first in known.givens and last in known.families
 
 
-def _is_alone(text: str, end: int, word: str, *, inflected: bool) -> bool:
+def _is_alone(text: str, end: int, word: str, *, joined: bool) -> bool:
     """Return whether a first name on its own refers to the person, because no method has that name and no other surname
-    follows. No surname follows a case form such as `Janes`."""
+    follows. `joined`: another of the person's first names follows, or the word is a case form such as `Janes`."""
     return (
         word.capitalize() not in eponyms()
         and not (word.isupper() and len(word) <= _MAX_ABBREVIATION_CHARS)
         and not _TERM_AFTER.match(text, end)
-        and (inflected or not _CAPITAL_NEXT.match(text, end))
+        and (joined or not _CAPITAL_NEXT.match(text, end))
     )
 
 
@@ -262,7 +264,7 @@ def _is_something_else(text: str, start: int, end: int, known: _Known) -> bool:
     """Return whether a surname on its own could be an abbreviation, a unit, a word or a method's name."""
     word = text[start:end]
     if word.isupper() and len(word) <= _MAX_ABBREVIATION_CHARS:
-        return True
+        return not text.startswith(" will ", end)
     if _CITED_AFTER.match(text, end) or (_ACTS_AFTER.match(text, end) and _fold(word) not in _FUNCTION_WORDS):
         return False
     after_number = _AMOUNT.search(text, max(0, start - 2), start) is not None

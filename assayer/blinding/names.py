@@ -46,7 +46,8 @@ _CYRILLIC_TITLE = (
     rf"(?:[Кк]анд(?:\.|идат)|[Дд]окт(?:\.|ор)) {_SCIENCES} ?(?:наук|н\.)|[смвг]\.н\.с\.)"
 )
 PERSONAL_TITLE = (
-    r"(?:(?:(?:Assistant|Associate|Adjunct|Full|Distinguished|Visiting)[ ])?(?:Professors?|Profs?\.?|Drs?\.?|Doctor)|"
+    r"(?:(?:(?:Assistant|Associate|Adjunct|Full|Distinguished|Visiting)[ ])?(?:Professors?|Profs?\.?|"
+    r"Dr\.-Ing\.|Drs?\.?|Doctor)|habil\.|"
     r"Mr\.?|Mrs\.?|Ms\.?|Miss|Mx\.?|PD|Priv\.-Doz\.?|Dipl\.-Ing\.?|Ing\.?|Sir|Dame|Herrn?|Frau|Mme|Mlle|Sra?\.|Srta\.|Lic\.|"
     r"Profa\.?|Prof[ªº]\.?|Prof\.[ªº]|Dr[ªº]\.?|Dr\.[ªº]|Dra\.|Mtr[oa]\.|Mg\.|Lcd[oa]\.|Licd[oa]\.|Arq\.|Eng\.ª?|"
     r"Dott\.(?:ssa)?|Prof\.ssa|(?:Univ|Jun|apl)\.-? ?Prof\.|Mgr\.|RNDr\.|MUDr\.|PhDr\.|JUDr\.|"
@@ -59,7 +60,7 @@ _LOCAL_TITLE = (
 PROSE_TITLE = (
     r"(?:dr hab\.|dr\.?|mgr|inż\.|hab\.|prof\.(?:ssa)?|profa\.|dra\.|dott\.(?:ssa)?|drs\.|ir\.|dhr\.|mevr\.|"
     r"[Mm]evrouw|[Mm]eneer|"
-    r"doctora|doctoresse|[Ss]eñora?|[Ss]ignora|sig\.(?:ra|na)?|sra?\.|[Pp]ani|pan[au]|panem|[Mm]onsieur|[Mm]adame|Professeure?|"
+    r"doctora|doctoresse|[Ss]eñora?|[Ss]ignora|sig\.(?:ra|na)?|sra?\.|[Pp]ani|[Pp]anu|pana|panem|don|[Dd]oña|[Mm]onsieur|[Mm]adame|Professeure?|"
     r"[Pp]rofessoressa|[Pp]rofesora|[Dd]outora?|Dott\.ssa|Sig\.(?:ra)?|Hr\.|Fru|Dhr\.|Mevr\.|Drs\.|M\.Sc\.|MSc\.?)"
 )
 """Pattern for a title that occurs before names in sentences, in languages other than English."""
@@ -111,6 +112,13 @@ _REVERSED = re.compile(
 _AND = r"\s*(?:[;,&/]|\b(?:and|et|und|y|e)\b)\s*"
 _CAPITALS = rf"(?:[{UPPER}](?:['’-]?[{UPPER}]){{1,20}})"
 _MIXED = rf"(?:[{UPPER}][{LOWER}]{LETTER}{{0,20}}(?:-{LETTER}{{2,20}})?)"
+CAPITALS_FIRST = re.compile(
+    rf"^[ \t]{{0,4}}(?:[-*•] )?(?P<name>{_CAPITALS}(?: {_CAPITALS}){{0,3}}, (?P<given>[{UPPER}][{LOWER}]{{1,20}})"
+    rf"(?:[ -](?:{_MIXED}|{_INITIAL})){{0,2}})(?=[ \t]*(?:[(|:–—-]|$))",
+    re.M,
+)
+"""Pattern for a line that begins with a surname in capitals before a first name: `DE LA ROE, Jane (PI)`."""
+_REVERSED_CAPITALS = re.compile(rf"^(?P<family>{_CAPITALS}(?: {_CAPITALS}){{0,3}}),\s(?P<given>[^,]+)$")
 _FORMS = tuple(
     (re.compile(separator), re.compile(rf"^(?:{form})$"))
     for separator, form in (
@@ -156,7 +164,7 @@ NO_SURNAMES = split_words(
 
 
 OPENER = re.compile(
-    r"(?i:(?:dies|jen|kein|unser|mein|jed|eigen|allgemein|manch|solch|welch|viel|ander|weiter|bisherig|folgend|vorliegend|"
+    r"(?i:auch|(?:ihr|sein|dies|jen|kein|unser|mein|jed|eigen|allgemein|manch|solch|welch|viel|ander|weiter|bisherig|folgend|vorliegend|"
     r"neu|geplant)e[rnsm]?|nach|laut|gemäß|seit|zur?|zum|"
     r"selon|d['’]après|depuis|pour|chez|notre|nos|cette?|ces|leurs?|lors|"
     r"según|desde|para|nuestr[oa]s?|est[ea]s?|como|segundo|conforme|noss[oa]s?|ess[ea]s?|"
@@ -173,7 +181,7 @@ def person_of(text: str) -> Person | None:
     if caseless := parse_caseless_name(bare):
         return caseless
     bare = _AFTER_INITIAL.sub(" ", bare)
-    if reverse := _REVERSED.match(bare):
+    if reverse := _REVERSED.match(bare) or _REVERSED_CAPITALS.match(bare):
         return Person(reverse["given"], reverse["family"])
     words = bare.split()
     if not _WHOLE_NAME.match(bare) or NO_SURNAMES & set(words):

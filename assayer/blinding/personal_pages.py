@@ -36,7 +36,7 @@ _OUR_PAGE = re.compile(
     r"group)\b[^.!?\n]{0,40}$",
     re.I,
 )
-_OURSELVES = re.compile(r"\b(?:I|my|me|we|our)\b[^\n]*$", re.IGNORECASE)
+_MAX_HOST_DOTS = 2
 _HANDLE = re.compile(r"(?<![\w./@])@(?P<name>[A-Za-z][\w.]{2,30})(?![\w@(])")
 _NETWORK_BEFORE = re.compile(
     r"\b(?:twitter|mastodon|bluesky|instagram|threads|youtube|tiktok|telegram|handle|post(?:s|ing)? as|"
@@ -100,7 +100,8 @@ def _handles_and_sites(text: str, people: Iterable[Person], families: set[str]) 
     for match in _URL.finditer(text):
         host = re.sub("^(?:https?://)?", "", match[0].lower()).partition("/")[0]
         before = text[max(0, match.start() - _LOOK_BACK) : match.start()]
-        if _OUR_PAGE.search(before) or (not sites.isdisjoint(host.split(".")) and _OURSELVES.search(before)):
+        named = host.count(".") <= _MAX_HOST_DOTS and not sites.isdisjoint(host.split("."))
+        if named or _OUR_PAGE.search(before):
             yield MaskSpan(match.start(), match.start() + len(match[0].rstrip(".:")), "contact")
 
 
