@@ -13,17 +13,17 @@ from assayer.blinding.people import NamedPerson
 from assayer.blinding.person import Person
 from assayer.blinding.remaining_names import POSSIBLE_NAME, may_be_person
 from assayer.blinding.spans import MaskSpan
-from assayer.blinding.word_lists import english_words
+from assayer.blinding.word_lists import english_words, load_phrases
 from assayer.text.content_words import is_grammar
 
-_STATED = (
+STATED = (
     r"(?:shown|found|proven|written|show|find|argue|propose|describe|suggest|report|demonstrate|observe|introduce|define|prove|derive|coin|discover|"
     r"invent|note|claim|conclude|call|conjecture|formulate|popularise|popularize|pioneer|publish|warn|write|ask)"
     r"(?:s|d|ed)?"
 )
 """Pattern for what cited authors do."""
-_STATED_BEFORE = re.compile(rf"\b{_STATED}(?: \w+){{0,2}} by $|[\"“”„«‘’'](?: by)? ?$")
-_STATED_AFTER = re.compile(rf",? (?:(?:has|have|had) )?(?:also |first |once )?{_STATED}\b")
+_STATED_BEFORE = re.compile(rf"\b{STATED}(?: \w+){{0,2}} by $|(?<!\b[dDlL])[\"“”„«‘’'](?: by)? ?$")
+_STATED_AFTER = re.compile(rf",? (?:(?:has|have|had) )?(?:also |first |once )?{STATED}\b")
 _BEFORE = re.compile(
     r"\b(?:(?:is|are|be|been|being) (?:[\w-]+ ){1,5}by|"
     r"(?:led|headed|chaired|advised|mentored|supervised) (?:jointly )?by|"
@@ -32,7 +32,13 @@ _BEFORE = re.compile(
     r"(?:our|my)(?: [\w-]+,?){1,3}|my (?:ph\.?d|doctorate|thesis|studies)\b[^.!?\n]{0,40} with|colleague|student) $",
     re.IGNORECASE,
 )
-_PREPOSITION_BEFORE = re.compile(r"\b(?:by|of|from|to|in|on|at|for|like|as|about|with) $")
+_ROLE_STEMS = "|".join(sorted(load_phrases("role_stems.txt")))
+_ROLE_BEFORE = re.compile(
+    rf"(?<![^\W_])(?:{_ROLE_STEMS})[^\W\d_]{{0,8}}(?: \([^()\n]{{1,30}}\))?[,:]? $", re.IGNORECASE
+)
+_ROLE_AFTER = re.compile(rf"(?:,| \() ?(?:{_ROLE_STEMS})", re.IGNORECASE)
+"""Patterns for the role of a member of a team before and after a name, in many languages."""
+PREPOSITION_BEFORE = re.compile(r"\b(?:by|of|from|to|in|on|at|for|like|as|about|with) $")
 _BEFORE_KNOWN = re.compile(
     r"\b(?:and|for|from|to|that|I(?: a|['’])m|[Ww]e,|[Tt]hank|"
     r"(?:[a-z]+ed|run|supervision|guidance|help|advice|support) by) $"
@@ -73,7 +79,7 @@ _ALONE = re.compile(
 _DOES_ALONE = re.compile(rf" (?:also |already |then )?{_DOES}")
 _ACTING_SURNAME = re.compile(
     rf"(?<![\w-])([{UPPER}][{LOWER}][\w’'-]{{1,30}}) "
-    rf"(?:will|(?!(?:ha|wa|it|hi|thi)s\b|{_STATED}\b)[a-z]{{2,15}}s)(?![\w,-])"
+    rf"(?:will|(?!(?:ha|wa|it|hi|thi)s\b|{STATED}\b)[a-z]{{2,15}}s)(?![\w,-])"
 )
 _ACTS = re.compile(rf": |(?:{_DOES_ALONE.pattern}| [a-z]{{2,15}}ed\b)")
 _CAPITALISED_BEFORE = re.compile(rf"[{UPPER}][\w.’'-]* $")
@@ -166,9 +172,11 @@ def _is_at_work(text: str, named: NamedPerson) -> bool:
     """Return whether a name stands beside words about what its bearer does for the proposal."""
     start, end = named.span.start, named.span.end
     before = text[max(0, start - _MAX_BEFORE) : start]
+    if _ROLE_BEFORE.search(before) or _ROLE_AFTER.match(text, end):
+        return True
     if _BEFORE.search(before) or (has_given_name(named.person) and _BEFORE_KNOWN.search(before)):
         return True
-    is_subject = _PREPOSITION_BEFORE.search(before) is None
+    is_subject = PREPOSITION_BEFORE.search(before) is None
     return _AFTER_ANY.match(text, end) is not None or bool(
         is_subject and (_AFTER.match(text, end) or _AFTER_WITH_US.match(text, end))
     )

@@ -9,9 +9,10 @@ from assayer.blinding.caseless_names import is_caseless
 from assayer.blinding.front_people import people_of_front
 from assayer.blinding.identifiers import CONTACT
 from assayer.blinding.institution_patterns import names_institution
-from assayer.blinding.mentions import find_small_words, has_only_words, has_small_word, may_be_name
+from assayer.blinding.mentions import find_small_words, has_english_word, has_only_words, has_small_word, may_be_name
 from assayer.blinding.names import (
     LOWER,
+    OPENER,
     has_given_name,
     is_list_of_people,
     people_in,
@@ -115,7 +116,9 @@ def _are_names_only(line: str, small: frozenset[str]) -> bool:
     particles, may also occur in lower case in the text; in a list, also no English word may occur."""
     person = person_of(_VERSION.sub("", line))
     if person is not None and not is_caseless(person):
-        return bool(person.given) and not has_small_word(person, small) and not has_only_words(person, small)
+        is_term = has_english_word(person) if line.isupper() else has_only_words(person, small)
+        is_term = is_term or OPENER.fullmatch(line.split(maxsplit=1)[0]) is not None
+        return bool(person.given) and not has_small_word(person, small) and (has_given_name(person) or not is_term)
     people = people_in(line)
     return is_list_of_people(line, confirmed=True) and all(may_be_name(item, small) for item in people)
 

@@ -14,6 +14,7 @@ from assayer.blinding.identifying_sections import identifying_sections
 from assayer.blinding.initials import find_initials
 from assayer.blinding.institution_patterns import affiliations, names_institution
 from assayer.blinding.labelled_lines import find_labelled_lines
+from assayer.blinding.lone_surnames import find_lone_surnames
 from assayer.blinding.mentions import find_mentions, find_small_words
 from assayer.blinding.names import is_list_of_people, people_in, person_of
 from assayer.blinding.people import find_introduced_people, find_likely_people
@@ -32,7 +33,7 @@ from assayer.ideas.parsing import MIN_WORDS
 from assayer.models import Blinding, Idea, MaskedText, Section, UnblindedWords
 from assayer.text.headings import find_headings
 
-RULES = 8
+RULES = 9
 """Version of the masking rules. Different versions can mask different words, so evaluations under different versions
 count as different evaluations."""
 _TITLE_PAGE = re.compile(r"\b[A-Z]{3,5} \d{3}\b|\b\d{1,2} [A-Z][a-z]{2,8} (?:19|20)\d\d|\(\d{5,10}\)")
@@ -131,6 +132,7 @@ def spans_to_mask(text: str, title: str = "", known: Sequence[Person] = ()) -> t
     introduced = [*find_introduced_people(text), *find_people_after_phrases(text)]
     introduced += [*people_beside_marks(text), *find_caseless_people(text)]
     introduced += [*find_people_in_tables(text), *find_people_in_brackets(text)]
+    introduced += find_lone_surnames(text)
     possible = find_possible_people(text)
     introduced += find_acting_people(text, possible)
     sections = list(identifying_sections(text, headings, [item.span for item in introduced]))

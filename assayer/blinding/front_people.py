@@ -9,6 +9,7 @@ from assayer.blinding.identifiers import CONTACT
 from assayer.blinding.institution_patterns import names_institution
 from assayer.blinding.mentions import find_small_words, has_only_words, has_small_word, person_of_word
 from assayer.blinding.names import (
+    CAPITALS_FIRST,
     DEGREE,
     MARKS,
     NAME,
@@ -19,10 +20,12 @@ from assayer.blinding.names import (
     is_given_name,
     people_in,
     people_of_one_form,
+    person_of,
 )
 from assayer.blinding.people import NamedPerson, parse_named_person, people_from
 from assayer.blinding.person import Person
 from assayer.blinding.spans import MaskSpan
+from assayer.blinding.word_lists import english_words
 
 _NAME = re.compile(rf"(?<![\w@/.-])(?P<name>{NAME})")
 _BEFORE_DIGIT = re.compile(r"(?<=[^\W\d_])(?=[\d¹²³⁴-⁹])")
@@ -82,6 +85,10 @@ def people_beside_marks(text: str) -> Iterator[NamedPerson]:
             if listed := _UP_TO_DATE.match(text, before.end()):
                 span = MaskSpan(listed.start(), listed.end(), "name")
                 yield from (NamedPerson(span, person) for person in people_of_one_form(listed[0]))
+    for match in CAPITALS_FIRST.finditer(text):
+        person = person_of(match["name"])
+        if person and match["given"].lower() not in small | english_words():
+            yield NamedPerson(MaskSpan(*match.span("name"), "name"), person)
     for match in _NAME.finditer(text):
         patterns = (_TASK_AFTER, _BIOGRAPHY_AFTER, _DOCTOR, _NUMBER_AFTER, _CARD_AFTER)
         if _has_contact_after(text, match.end()) or any(item.match(text, match.end()) for item in patterns):

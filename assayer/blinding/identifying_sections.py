@@ -11,6 +11,7 @@ from assayer.blinding.identifiers import CONTACT
 from assayer.blinding.institution_patterns import names_institution
 from assayer.blinding.mentions import find_small_words, may_be_name
 from assayer.blinding.names import NAME, ROLE_WORDS, has_given_name, has_titled_person, people_in, person_of
+from assayer.blinding.people import find_likely_people
 from assayer.blinding.spans import MaskSpan
 from assayer.blinding.word_lists import load_groups
 from assayer.models import MaskedKind
@@ -43,7 +44,8 @@ _TEAM = (
     r" qualifications?)?|"
     r"qualifications?(?: of the (?:applicants?|team|investigators?|pi))?|(?:(?:the )?(?:applicant|pi|team|investigator)"
     r"['’]?s?['’]? (?:track record|profile|background)|track record)|"
-    r"(?:applicants?|own) publications?|list of own publications|"
+    r"(?:applicants?|own) publications?|list of own publications|(?:student )?supervision(?: and mentoring)?|mentoring|"
+    r"(?:former |current |past )?(?:doctoral|graduate|ph\.?d\.?) students|referees|"
     rf"{_TITLES['team']}"
 )
 _CONTACT = (
@@ -103,6 +105,8 @@ _CV_LINE = re.compile(
     re.M,
 )
 """Pattern for a line in a curriculum vitae, such as `2012 PhD in physics`."""
+_INLINE_TITLE = re.compile(r"[A-Z][a-z]+(?: [a-z]+){0,3}\. [A-Z]")
+"""Pattern for a title at the beginning of a paragraph: `Travel. We will …`."""
 _HEADING_LIKE = re.compile(
     r"^[ \t]{0,3}(?:#{1,6}[ \t]|\*\*[^*\n]{2,80}\*\*:?[ \t]*$|\d{1,2}(?:\.\d{1,2}){0,2}[.)]?[ \t]+[A-Z])", re.M
 )
@@ -159,7 +163,10 @@ def _is_about_people(group: str, text: str, has_people: bool) -> bool:
             short = len(text) <= _MAX_CONTACT_CHARS and _names_people(text)
             return short or _CV_LINE.search(text) is not None or CONTACT.search(text) is not None
         case "team":
-            return has_people or _names_people(text) or _CV_LINE.search(text) is not None or _lists_people(text)
+            likely = len(text) <= _MAX_CONTACT_CHARS and next(find_likely_people(text, 0, len(text)), None) is not None
+            return (
+                has_people or likely or _names_people(text) or _CV_LINE.search(text) is not None or _lists_people(text)
+            )
         case _:
             return has_people or _names_people(text)
 
@@ -210,6 +217,8 @@ def _find_first_prose(text: str, start: int, end: int, people: Sequence[int], *,
     for line in re.finditer(r"[^\n]+", text[start:end]):
         begin, finish = start + line.start(), start + line.end()
         named = bisect_left(people, finish) > bisect_left(people, begin) or _names_people(line[0])
+        if _INLINE_TITLE.match(line[0]) and not named:
+            return begin
         if not is_prose(line[0]):
             after_list = False
         elif not named and not after_list:

@@ -77,6 +77,9 @@ class NameForms:
 
     def __init__(self, names: Iterable[str], languages: Iterable[str]) -> None:
         self.names = frozenset(names)
+        parts = {part for name in self.names if "-" in name for part in name.split("-")}
+        self._parts = NameForms(parts, languages) if parts else None
+        """Forms of the parts of double surnames, each of which has an ending: `Wróblewskiego-Kmity`."""
         self._endings: dict[str, set[str]] = {}
         """Endings keyed by stem."""
         known = [_BY_LANGUAGE[language] for language in (languages or _BY_LANGUAGE) if language in _BY_LANGUAGE]
@@ -92,6 +95,8 @@ class NameForms:
 
     def __contains__(self, word: str) -> bool:
         if word in self.names:
+            return True
+        if self._parts and "-" in word and all(part in self._parts for part in word.split("-")):
             return True
         shortest = max(_MIN_STEM_LETTERS, len(word) - _MAX_ENDING_LETTERS)
         return any(word[length:] in self._endings.get(word[:length], ()) for length in range(shortest, len(word)))

@@ -30,7 +30,7 @@ SMALL_WORD = re.compile(
 `jane.roe@example.org` and `jane` in `- jane: all done`."""
 _WORD = re.compile(rf"(?:[{UPPER}]['’](?=[{UPPER}]))?[{UPPER}]{LETTER}{{1,24}}(?:[-'’](?!s\b){LETTER}{{1,24}}){{0,3}}")
 _ENDING = re.compile(
-    r"(?<=\w{2})(?:['’][^\W\d_]{1,8}$|-(?:[Gg]ruppe|Labor|Team|[Gg]roup|[Ll]ab|[Tt]eam|ryhmä\w*|gruppen?|groep)$)"
+    r"(?<=\w{2})(?:['’][^\W\d_]{1,8}$|-(?:san|sensei|ssi|nim|[Gg]ruppe|Labor|Team|[Gg]roup|[Ll]ab|[Tt]eam|ryhmä\w*|gruppen?|groep)$)"
 )
 _GROUP_AFTER = re.compile(r"-(?:gruppe|labor|team|group|lab|ryhm|groep)", re.I)
 """Pattern for a case ending after an apostrophe (`Taşkıran'ın`), or a noun that belongs to people (`Roe-Gruppe`)."""
@@ -85,6 +85,7 @@ _ELEMENTS = {
 symbols."""
 _FUNCTION_WORDS = split_words("an as at be by can do he her his in it long may my no of on or she so to us we will you")
 """Names that are also function words, and can therefore be capitalised at the start of a sentence."""
+_MONTHS = split_words("jan feb mar apr may jun jul aug sep sept oct nov dec")
 _AMOUNT = re.compile(r"\d\s?$")
 
 
@@ -149,6 +150,13 @@ class _Known(NamedTuple):
     families: NameForms
     givens: NameForms
     small: frozenset[str]
+    short: frozenset[str]
+    """First names without their last letters, as in `Zeb` for `Zebulon`."""
+
+    def is_short_form(self, word: str) -> bool:
+        low = _fold(word)
+        is_word = low in self.small or low in english_words() or low in _MONTHS or low in _FUNCTION_WORDS
+        return low in self.short and not is_word
 
     def is_given(self, word: str) -> bool:
         return _fold(word) in self.givens or is_given_name(word) or is_given_name(word.partition("-")[0])
@@ -184,6 +192,13 @@ def find_mentions(text: str, people: Iterable[Person]) -> Iterator[MaskSpan]:
             languages,
         ),
         small=find_small_words(text),
+        short=frozenset(
+            given[:length]
+            for person in people
+            for given in re.split("[ -]", _fold(person.given))
+            for length in range(3, len(given) - 1)
+            if given[0] not in PARTICLES
+        ),
     )
     if not known.families:
         return
@@ -194,11 +209,13 @@ def find_mentions(text: str, people: Iterable[Person]) -> Iterator[MaskSpan]:
             word, end = _fold(match[0][: ending.start()]), start + ending.start()
         if word in known.families:
             yield from _mention_at(text, start, end, known)
-        elif _is_joined(word, known) or (
-            word in known.givens
-            and not known.is_word(match[0])
-            and _is_alone(text, end, match[0], inflected=word not in known.givens.names)
-        ):
+            continue
+        is_given = word in known.givens and not known.is_word(match[0])
+        inflected = is_given and word not in known.givens.names
+        following = _WORD.match(text, end + 1)
+        joined = inflected or (following is not None and _fold(following[0]) in known.givens)
+        is_alone = (is_given or known.is_short_form(match[0])) and _is_alone(text, end, match[0], joined=joined)
+        if is_alone or _is_joined(word, known):
             yield MaskSpan(start, end, "name")
 
 
@@ -208,14 +225,14 @@ def _is_joined(word: str, known: _Known) -> bool:
     return bool(hyphen) and first in known.givens and last in known.families
 
 
-def _is_alone(text: str, end: int, word: str, *, inflected: bool) -> bool:
+def _is_alone(text: str, end: int, word: str, *, joined: bool) -> bool:
     """Return whether a first name on its own refers to the person, because no method has that name and no other surname
-    follows. No surname follows a case form such as `Janes`."""
+    follows. `joined`: another of the person's first names follows, or the word is a case form such as `Janes`."""
     return (
         word.capitalize() not in eponyms()
         and not (word.isupper() and len(word) <= _MAX_ABBREVIATION_CHARS)
         and not _TERM_AFTER.match(text, end)
-        and (inflected or not _CAPITAL_NEXT.match(text, end))
+        and (joined or not _CAPITAL_NEXT.match(text, end))
     )
 
 
@@ -247,7 +264,7 @@ def _is_something_else(text: str, start: int, end: int, known: _Known) -> bool:
     """Return whether a surname on its own could be an abbreviation, a unit, a word or a method's name."""
     word = text[start:end]
     if word.isupper() and len(word) <= _MAX_ABBREVIATION_CHARS:
-        return True
+        return not text.startswith(" will ", end)
     if _CITED_AFTER.match(text, end) or (_ACTS_AFTER.match(text, end) and _fold(word) not in _FUNCTION_WORDS):
         return False
     after_number = _AMOUNT.search(text, max(0, start - 2), start) is not None

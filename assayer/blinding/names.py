@@ -29,7 +29,7 @@ PARTICLE = (
 RUN_OF_NAMES = re.compile(rf"{_WORD}(?:[ \t]{{1,2}}(?:{PARTICLE}[ \t])?(?:{_WORD}|{_INITIAL})){{3,40}}")
 """Pattern for four or more capitalised words, which may be several names without separators."""
 _BARE_INITIAL = rf"(?:[{UPPER}](?=[ \t][{UPPER}][^\W\d_A-Z]))"
-_NEXT = rf"(?:[ \t]{{1,2}}|(?<=[{UPPER}]\.))(?:{PARTICLE}[ \t])?(?:{_WORD}|{_INITIAL})"
+_NEXT = rf"(?:[ \t]{{1,2}}|(?<=[{UPPER}]\.))(?:{PARTICLE}[ \t]|d['’](?=[{UPPER}]))?(?:{_WORD}|{_INITIAL})"
 _SECOND_SURNAME = (
     rf"(?:[ \t][yei][ \t](?!Dr|Prof|Lic|Ing|Sr|Mtr|"
     rf"Mg)(?:(?:{PARTICLE})[ \t])?{_WORD}(?![ \t](?:{PARTICLE}[ \t])?[{UPPER}]))"
@@ -46,7 +46,8 @@ _CYRILLIC_TITLE = (
     rf"(?:[Кк]анд(?:\.|идат)|[Дд]окт(?:\.|ор)) {_SCIENCES} ?(?:наук|н\.)|[смвг]\.н\.с\.)"
 )
 PERSONAL_TITLE = (
-    r"(?:(?:(?:Assistant|Associate|Adjunct|Full|Distinguished|Visiting)[ ])?(?:Professors?|Profs?\.?|Drs?\.?|Doctor)|"
+    r"(?:(?:(?:Assistant|Associate|Adjunct|Full|Distinguished|Visiting)[ ])?(?:Professors?|Profs?\.?|"
+    r"Dr\.-Ing\.|Drs?\.?|Doctor)|habil\.|"
     r"Mr\.?|Mrs\.?|Ms\.?|Miss|Mx\.?|PD|Priv\.-Doz\.?|Dipl\.-Ing\.?|Ing\.?|Sir|Dame|Herrn?|Frau|Mme|Mlle|Sra?\.|Srta\.|Lic\.|"
     r"Profa\.?|Prof[ªº]\.?|Prof\.[ªº]|Dr[ªº]\.?|Dr\.[ªº]|Dra\.|Mtr[oa]\.|Mg\.|Lcd[oa]\.|Licd[oa]\.|Arq\.|Eng\.ª?|"
     r"Dott\.(?:ssa)?|Prof\.ssa|(?:Univ|Jun|apl)\.-? ?Prof\.|Mgr\.|RNDr\.|MUDr\.|PhDr\.|JUDr\.|"
@@ -56,6 +57,13 @@ _LOCAL_TITLE = (
     r"(?:dr hab\.|dr|mgr|lic\.|inż\.|prof\.|doc\.|doç\.|ir\.|ing\.|drs\.|dott\.(?:ssa)?|prof\.ssa|dhr\.|mevr\.)"
 )
 """Pattern for a title in lower case. Outside of labelled lines, it may also end a sentence."""
+PROSE_TITLE = (
+    r"(?:dr hab\.|dr\.?|mgr|inż\.|hab\.|prof\.(?:ssa)?|profa\.|dra\.|dott\.(?:ssa)?|drs\.|ir\.|dhr\.|mevr\.|"
+    r"[Mm]evrouw|[Mm]eneer|"
+    r"doctora|doctoresse|[Ss]eñora?|[Ss]ignora|sig\.(?:ra|na)?|sra?\.|[Pp]ani|[Pp]anu|pana|panem|don|[Dd]oña|[Mm]onsieur|[Mm]adame|Professeure?|"
+    r"[Pp]rofessoressa|[Pp]rofesora|[Dd]outora?|Dott\.ssa|Sig\.(?:ra)?|Hr\.|Fru|Dhr\.|Mevr\.|Drs\.|M\.Sc\.|MSc\.?)"
+)
+"""Pattern for a title that occurs before names in sentences, in languages other than English."""
 ROLE = (
     r"(?:(?:(?:assistant|associate|full|adjunct|visiting|distinguished|endowed|chaired|emeritus|tenured|tenure-track|"
     r"senior|junior|lead|principal|chief|early-career|mid-career|first-year|second-year|third-year|fourth-year|"
@@ -104,6 +112,13 @@ _REVERSED = re.compile(
 _AND = r"\s*(?:[;,&/]|\b(?:and|et|und|y|e)\b)\s*"
 _CAPITALS = rf"(?:[{UPPER}](?:['’-]?[{UPPER}]){{1,20}})"
 _MIXED = rf"(?:[{UPPER}][{LOWER}]{LETTER}{{0,20}}(?:-{LETTER}{{2,20}})?)"
+CAPITALS_FIRST = re.compile(
+    rf"^[ \t]{{0,4}}(?:[-*•] )?(?P<name>{_CAPITALS}(?: {_CAPITALS}){{0,3}}, (?P<given>[{UPPER}][{LOWER}]{{1,20}})"
+    rf"(?:[ -](?:{_MIXED}|{_INITIAL})){{0,2}})(?=[ \t]*(?:[(|:–—-]|$))",
+    re.M,
+)
+"""Pattern for a line that begins with a surname in capitals before a first name: `DE LA ROE, Jane (PI)`."""
+_REVERSED_CAPITALS = re.compile(rf"^(?P<family>{_CAPITALS}(?: {_CAPITALS}){{0,3}}),\s(?P<given>[^,]+)$")
 _FORMS = tuple(
     (re.compile(separator), re.compile(rf"^(?:{form})$"))
     for separator, form in (
@@ -128,6 +143,7 @@ _FORMS = tuple(
 _IN_BRACKETS = re.compile(r" \([^()\n]{1,40}\)(?=\s*(?:[,;&]|and\b|$))")
 _AMOUNT = re.compile(r"(?<![\w,])\d{1,3}[.,]\d{3}\b")
 _AFTER_INITIAL = re.compile(rf"(?<=[{UPPER}]\.)(?=[{UPPER}]{LETTER}{{2}})")
+_ELISION = re.compile("^d['’]")
 _PATRONYMIC = re.compile(r"(?:вич(?:а|у|ем|е)?|[вч]н(?:а|ы|е|у|ой|і|ою)|оглы|кызы)$")
 _MAX_LIST_CHARS = 600
 _MAX_NAME_CHARS = 300
@@ -142,9 +158,19 @@ NO_SURNAMES = split_words(
     Initiative Undertaking Nations Investigator Investigators Plains Spectrometer Microscopy Proteomics Chemistry
     Physics Biology Mathematics User Admin Administrator Owner Author Microsoft Windows Writer Page
     Commission Fund Funds Trust Authority Alliance Forum Partnership Partners Platform Ltd Inc GmbH
-    Computing Network Consortium Office Agency Board Committee Society Association Union Company Museum Library
+    Personnel Computing Consortium Office Agency Board Committee Society Association Union Company Museum Library
     """
 )
+
+
+OPENER = re.compile(
+    r"(?i:auch|(?:ihr|sein|dies|jen|kein|unser|mein|jed|eigen|allgemein|manch|solch|welch|viel|ander|weiter|bisherig|folgend|vorliegend|"
+    r"neu|geplant)e[rnsm]?|nach|laut|gemäß|seit|zur?|zum|"
+    r"selon|d['’]après|depuis|pour|chez|notre|nos|cette?|ces|leurs?|lors|"
+    r"según|desde|para|nuestr[oa]s?|est[ea]s?|como|segundo|conforme|noss[oa]s?|ess[ea]s?|"
+    r"secondo|quest[oaie]|nostr[oaie]|dopo|presso|volgens|deze|onze|sinds|naar|według|zdaniem|nasz[ae]?|podle|enligt|ifølge)"
+)
+"""Pattern for words that begin sentences in other languages."""
 
 
 def person_of(text: str) -> Person | None:
@@ -155,7 +181,7 @@ def person_of(text: str) -> Person | None:
     if caseless := parse_caseless_name(bare):
         return caseless
     bare = _AFTER_INITIAL.sub(" ", bare)
-    if reverse := _REVERSED.match(bare):
+    if reverse := _REVERSED.match(bare) or _REVERSED_CAPITALS.match(bare):
         return Person(reverse["given"], reverse["family"])
     words = bare.split()
     if not _WHOLE_NAME.match(bare) or NO_SURNAMES & set(words):
@@ -163,7 +189,7 @@ def person_of(text: str) -> Person | None:
     number = _count_surnames_first(words)
     if number:
         return Person(" ".join(words[number:]), " ".join(words[:number]))
-    return Person(" ".join(words[:-1]), words[-1])
+    return Person(" ".join(words[:-1]), _ELISION.sub("", words[-1]))
 
 
 def _count_surnames_first(words: Sequence[str]) -> int:

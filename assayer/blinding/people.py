@@ -13,6 +13,7 @@ from assayer.blinding.names import (
     NO_SURNAMES,
     PARTICLES,
     PERSONAL_TITLE,
+    PROSE_TITLE,
     ROLE,
     UPPER,
     has_given_name,
@@ -29,7 +30,8 @@ _SURNAME = (
     r"(?:[-'’](?!s\b)[^\W\d_]{1,20}){0,2}"
 )
 _TITLED = re.compile(
-    rf"(?<![\w.])(?P<titles>(?:{PERSONAL_TITLE},? ){{1,3}})(?:\(?[A-Z]{{2,4}}\)? )?(?P<name>{NAME}|{_SURNAME})"
+    rf"(?<![\w.])(?P<titles>(?:(?:{PERSONAL_TITLE}|{PROSE_TITLE}),? ){{1,4}})"
+    rf"(?:\(?[A-Z]{{2,4}}\)? )?(?P<name>{NAME}|{_SURNAME})"
 )
 _OF_SEVERAL = re.compile(r"(?:Drs|Profs|Professors)\b")
 _NOT_AFTER_TITLE = split_words(
@@ -90,13 +92,6 @@ _BYLINES = (
     re.compile(rf"^[ \t]{{0,4}}[—–~][ \t]?(?={NAME}$)", re.M),
 )
 """Patterns for text before a name. They also check the name's form, so its first name need not be known."""
-_LAB = re.compile(
-    rf"\b[Tt]he (?P<name>{_SURNAME}) "
-    r"(?:lab|laboratory|(?:group|team)(?= (?:will|provides?|contributes?|at|in|leads?)\b))(?![\w-])"
-    rf"|\b(?:co-?)?PI,? \(?(?P<second>{_SURNAME})\b",
-    re.M,
-)
-
 _IN_ITS_SCRIPT = re.compile(r" ?[(（](?P<name>[^\x00-\u2fff()（）]{2,6})[)）]")
 _NAME = re.compile(rf"(?:{PERSONAL_TITLE},? ){{0,3}}(?P<name>{NAME})")
 _NAME_WITH_ROLE = re.compile(
@@ -228,10 +223,6 @@ def _people_by_action(text: str, small: frozenset[str]) -> Iterator[NamedPerson]
             or (match[0][0] in "MmIus" and "PI" not in match[0])
             or match[0][1:].startswith("orrespond")
         ):
-            yield found
-    for match in _LAB.finditer(text):
-        found = parse_named_person(match, "name" if match["name"] else "second")
-        if found is not None and may_be_name(found.person, small):
             yield found
 
 

@@ -68,7 +68,7 @@ _CASELESS_LABEL = re.compile(
     r"|[\uac00-\ud7af ]{0,8}(?:책임자|연구원|연구자|교수|저자|성명|이름|담당자|신청자|참여자)"
 )
 """Pattern for Chinese, Japanese and Korean labels that end with a word for people."""
-_ABBREVIATION_AFTER = re.compile(r"(?<=[a-zà-ÿ]) [A-Z]{1,4}\d?$")
+_ABBREVIATION_AFTER = re.compile(r"(?<=[a-zà-ÿ]) (?!P?I$)[A-Z]{1,4}\d?$")
 _MAX_MORE_WORDS = 2
 """Maximum number of words in a label before or after a known label, as in `Автор идеи`."""
 _SYMBOLS = re.compile(r"[\u2190-\u2bff\ufe0f\U0001f000-\U0001faff]")

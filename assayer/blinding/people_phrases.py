@@ -11,51 +11,6 @@ from assayer.blinding.people_labels import PHRASES, ROLES_IN_PROSE, is_people_la
 _TITLE = re.compile(rf"{PERSONAL_TITLE},? ")
 _WORD_BEFORE_NAME = re.compile(r"([^\W\d_][\w’'-]{0,30}\.?),? ")
 _MAX_WORDS_BEFORE_NAME = 5
-_POSSESSIVE = re.compile(
-    r"\b(?:notre|nos|mon|ma|mes|unser\w{0,2}|mein\w{0,2}|nuestr[oa]s?|mis?|noss[oa]s?|meus?|minhas?|nostr[oaie]|mi[oae]|ons|onze|"
-    r"mijn|vår|våre|våra|vores|nasz\w{0,4}|naš\w{0,3}|наш\w{0,3}|мо[йюяегмиу]{1,3}) (?:[^\W\d_]{2,20} ){0,2}?"
-    rf"(?P<role>[^\W\d_]{{4,30}}) (?={NAME})",
-    re.I,
-)
-_ROLE_STEMS = (
-    *(
-        "stagiair",
-        "étudiant",
-        "doctorant",
-        "collègue",
-        "technicien",
-        "ingénieur",
-        "directeur",
-        "directrice",
-        "encadrant",
-    ),
-    *("doktorand", "student", "kolleg", "mitarbeiter", "techniker", "betreuer", "praktikant", "hilfskr", "chef"),
-    *(
-        "estudiante",
-        "técnic",
-        "becari",
-        "compañer",
-        "colega",
-        "alumn",
-        "directora",
-        "estagiári",
-        "orientador",
-        "bolsist",
-    ),
-    *("collega", "tecnic", "tirocinante", "dottorand", "stagiaire", "promovend", "medewerker", "handledar", "kollega"),
-    *(
-        "współpracowni",
-        "kierowni",
-        "opiekun",
-        "doktorant",
-        "kolega",
-        "коллег",
-        "аспирант",
-        "студент",
-        "руководител",
-        "лаборант",
-    ),
-)
 _THANKS = re.compile(
     r"thank|grateful|indebted|acknowledge|dank|remerci|gratitude|agrade|ringrazi|bedank|tack|takk|kiit|dzięk|děk|ďak|köszön|"
     r"mulțum|благодар|призна|вдячн|дяку|подяк|hvala|zahval|ευχαριστ",
@@ -74,9 +29,6 @@ def find_people_after_phrases(text: str) -> Iterator[NamedPerson]:
             yield from _people_after_phrase(text, trigger.end(), small)
             if _THANKS.search(trigger[0]):
                 yield from _people_of_sentence(text, trigger.end(), small)
-    for trigger in _POSSESSIVE.finditer(text):
-        if is_people_label(trigger["role"]) or trigger["role"].lower().startswith(_ROLE_STEMS):
-            yield from people_from(text, trigger.end(), small)
 
 
 def _people_after_phrase(text: str, place: int, small: frozenset[str]) -> Iterator[NamedPerson]:

@@ -36,6 +36,14 @@ _OUR_PAGE = re.compile(
     r"group)\b[^.!?\n]{0,40}$",
     re.I,
 )
+_MAX_HOST_DOTS = 2
+_HANDLE = re.compile(r"(?<![\w./@])@(?P<name>[A-Za-z][\w.]{2,30})(?![\w@(])")
+_NETWORK_BEFORE = re.compile(
+    r"\b(?:twitter|mastodon|bluesky|instagram|threads|youtube|tiktok|telegram|handle|post(?:s|ing)? as|"
+    r"follow (?:me|us))"
+    r"(?: (?:at|on|as|account))?:? ?\(?$",
+    re.IGNORECASE,
+)
 _TOKEN = re.compile(r"(?<![\w@./\\~-])(?=[^\s,;]{0,60}[/_\\@.~-])[\w@~/\\][^\s<>()\[\]\"'“”,;，。；、]{2,200}")
 """Pattern for a word that may be an address, path, file or handle."""
 _IS_ADDRESS = re.compile(r"[/_\\@~]|\.[a-z]|^www\.|\d", re.I)
@@ -62,9 +70,7 @@ def personal_pages(text: str, people: Iterable[Person]) -> Iterator[MaskSpan]:
         before = text[max(0, match.start() - _LOOK_BACK) : match.start()]
         if _OURS.search(before) or _is_named_after(match["owner"] or match["host"], families):
             yield MaskSpan(match.start(), match.start() + len(match[0].rstrip(".")), "contact")
-    for match in _URL.finditer(text):
-        if _OUR_PAGE.search(text[max(0, match.start() - _LOOK_BACK) : match.start()]):
-            yield MaskSpan(match.start(), match.start() + len(match[0].rstrip(".:")), "contact")
+    yield from _handles_and_sites(text, people, families)
     names = _compile_names(people)
     if names is None:
         return
@@ -82,12 +88,29 @@ def personal_pages(text: str, people: Iterable[Person]) -> Iterator[MaskSpan]:
             yield MaskSpan(match.start(), match.start() + len(token), "contact")
 
 
+def _handles_and_sites(text: str, people: Iterable[Person], families: set[str]) -> Iterator[MaskSpan]:
+    """Yield handles such as `@JaneRoe_`, and sites named after the first name of one of the people or called theirs."""
+    givens = {form for person in people for part in person.given.split(" ") for form in _letters_of(part)}
+    for match in _HANDLE.finditer(text):
+        name = fold_text(match["name"])
+        named = any(len(part) > _MIN_PART_LETTERS and part in name for part in givens | families)
+        if named or _NETWORK_BEFORE.search(text[max(0, match.start() - _LOOK_BACK) : match.start()]):
+            yield MaskSpan(*match.span(), "contact")
+    sites = {part for part in givens - english_words() if len(part) >= _MIN_PART_LETTERS}
+    for match in _URL.finditer(text):
+        host = re.sub("^(?:https?://)?", "", match[0].lower()).partition("/")[0]
+        before = text[max(0, match.start() - _LOOK_BACK) : match.start()]
+        named = host.count(".") <= _MAX_HOST_DOTS and not sites.isdisjoint(host.split("."))
+        if named or _OUR_PAGE.search(before):
+            yield MaskSpan(match.start(), match.start() + len(match[0].rstrip(".:")), "contact")
+
+
 def _compile_names(people: Iterable[Person]) -> "re.Pattern[str] | None":
     """Return the pattern for parts of accounts and file names that name one of the people: `roe`, `jroe`, `janeroe`,
     `roej`, `roelab`. None if nobody has a name in Latin letters."""
     forms = set[str]()
     for person in people:
-        for family in _letters_of(person.family.split(" ")[-1]):
+        for family in _parts_of_family(person):
             given = [form for part in person.given.split(" ") for form in _letters_of(part)]
             short = (form[:length] for form in given for length in (1, *range(4, len(form))))
             first = "|".join(dict.fromkeys([*given, *short, *_join_initials(given)]))
@@ -97,6 +120,13 @@ def _compile_names(people: Iterable[Person]) -> "re.Pattern[str] | None":
             elif len(family) > 1 and given:
                 forms.add(rf"(?:{'|'.join(given)}){family}|{family}(?:{'|'.join(given)})")
     return re.compile("|".join(sorted(forms))) if forms else None
+
+
+def _parts_of_family(person: Person) -> list[str]:
+    """Return the surname, and its parts if it is a double one, as account names write them."""
+    family = person.family.split(" ")[-1]
+    parts = (form for part in family.split("-") for form in _letters_of(part))
+    return [*_letters_of(family), *(part for part in parts if len(part) > _MIN_PART_LETTERS)]
 
 
 def _join_initials(given: list[str]) -> list[str]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from assayer.blinding.caseless_people import caseless_names_may_remain
 from assayer.blinding.mentions import find_small_words, has_english_word, has_small_word, is_eponym
-from assayer.blinding.names import LETTER, LOWER, NAME, UPPER, has_given_name, person_of
+from assayer.blinding.names import LETTER, LOWER, NAME, OPENER, UPPER, has_given_name, person_of
 from assayer.blinding.people_labels import is_other_label
 from assayer.blinding.person import Person
 from assayer.blinding.spans import MaskSpan
@@ -48,7 +48,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 _WITHOUT_RULES = re.compile(r"[\u0900-\u109f\u1200-\u139f\u1780-\u17ff]")
 """Pattern for letters in scripts without capitals for which there are no rules, such as Devanagari and Thai."""
 _MOSTLY = 0.5
-_ABSTRACT = re.compile(r"(?:tion|sion|ment|ness|ity|ism|ics|ology|graphy|isation|ization|ical|ware)s?$")
+ABSTRACT = re.compile(r"(?:tion|sion|ment|ness|ity|ism|ics|ology|graphy|isation|ization|ical|ware)s?$")
 _OF_PLACE = re.compile(r"(?:ian|ese|ish|ean)s?$")
 """Patterns for endings of abstract nouns and of adjectives of places, which some first names share."""
 _CAMEL_CASE = re.compile(
@@ -118,6 +118,7 @@ def may_be_person(match: "re.Match[str]", small: frozenset[str], *, without_plac
     if (
         is_known_title(person.family)
         or person.given.split(" ")[0] in _OPENERS
+        or OPENER.fullmatch(person.given.split(" ")[0])
         or (len(person.given) == 2 and person.family in _OPENERS)
     ):
         return False
@@ -143,7 +144,7 @@ def _is_term(person: Person) -> bool:
     words = _WORD.findall(person.full)
     return (
         has_english_word(person)
-        or any(_ABSTRACT.search(word) for word in words[:-1])
+        or any(ABSTRACT.search(word) for word in words[:-1])
         or any(_CAMEL_CASE.search(word) for word in words)
         or (len(words[0]) > 1 and words[0].lower() in common_words())
         or (len(words) > 1 and is_eponym(words[0]))

@@ -18,7 +18,10 @@ _ONLY_ROLE = re.compile(
 
 
 _REGARDS = re.compile(
-    r"(?:(?:with )?(?:kind|best|warm) regards|(?:yours )?(?:sincerely|faithfully|truly)(?: yours)?|respectfully)[,.]?",
+    r"(?:mit (?:freundlichen|besten) grüßen|(?:bien )?cordialement|atentamente|atte\.?|"
+    r"cordial(?:i saluti|mente)|in fede|"
+    r"com os melhores cumprimentos|met (?:vriendelijke|hartelijke) groet(?:en)?|z poważaniem|с уважением|signed|"
+    r"(?:with )?(?:kind|best|warm) regards|(?:yours )?(?:sincerely|faithfully|truly)(?: yours)?|respectfully)[,.]?",
     re.I,
 )
 

@@ -34,6 +34,11 @@ IDENTIFYING = {
     "verbs like terms": ("Verhaeghen models the flow, Verhaeghen will measure it.", ["Verhaeghen"]),
     "initials": ("J. V. and M. L. will weigh; J.V. will draw.", ["J. V.", "M. L.", "J.V."]),
     "contributions": ("JV conceived the study. MEL and JV wrote it. JV, ML: software.", ["JV"]),
+    "three initials": ("Prof. Maeve Eve Lorrimer came; MEL and others meet. Later MEL draws.", ["MEL"]),
+    "initials after a name": ("Jacomine Verhaeghen (JV) weighs. The rest: JV, 20 %.", ["JV"]),
+    "short first name": ("Jac weighs the snow.", ["Jac"]),
+    "handle": ("We post as @snowroofs on Mastodon, and @MaeveSnow too.", ["@snowroofs", "@MaeveSnow"]),
+    "site": ("See https://jacomine.example.org for more.", ["jacomine"]),
     "page of the authors": ("Our project page is https://snow-on-roofs.example/team.", ["snow-on-roofs"]),
 }
 
@@ -54,6 +59,7 @@ def test_accounts_files_and_initials_of_authors_are_masked(sentence: str, hidden
     [
         "J. V. Marchetti (2019) and M. L. Osei agree; Marchetti, J. V. wrote it.",
         "ML models and JV loops are used, and ML will help.",
+        "We use a jump variance (JV) and a moving level (ML). Then JV is fitted.",
         "Use https://github.com/huggingface/transformers and the file snow_v2.csv.",
         "Load it with @dataclass, @click.command and @property; tag @v1.2.",
         "See https://www.example.org/snow and www.weather.example/data.",

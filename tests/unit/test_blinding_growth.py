@@ -20,6 +20,8 @@ HOSTILE = [
     "we thank Anna Roe ",
     "(lead: Anna Roe; ", "roe_a/", "A.B. ", "J. R. ", "our work [1] ", "Owner Anna Roe\n", "Author:\n", "김민수 교수 ",
     "Zwqx: Arstd Oien\n", "к.ф.-м.н. ", "Иванов И.И., ", "Team\n\nAa bb cc\n\n",
+    "Roe and ", "(Roe, unpublished; ", "Roe, ", "Roe (RP) ", "The Roe ", "ROE, Anna (", "@anna ", "WP1 (lead: Roe, ",
+    "Roe will ", "zal a ", "student, Roe ", "RP ",
 ]  # fmt: skip
 
 

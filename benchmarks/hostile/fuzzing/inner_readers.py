@@ -20,6 +20,7 @@ from assayer.blinding import (
     initials,
     institution_patterns,
     labelled_lines,
+    lone_surnames,
     mentions,
     names,
     people,
@@ -177,6 +178,10 @@ INNER_READERS: dict[str, Callable[[str], object]] = {
     ),
     "assayer.blinding.initials.find_initials": lambda text: list(initials.find_initials(text, _PEOPLE)),
     "assayer.blinding.labelled_lines.people_of_value": lambda text: labelled_lines.people_of_value(text, frozenset()),
+    "assayer.blinding.lone_surnames.find_authors_of_unpublished": lambda text: list(
+        lone_surnames.find_authors_of_unpublished(text)
+    ),
+    "assayer.blinding.lone_surnames.find_lone_surnames": lambda text: list(lone_surnames.find_lone_surnames(text)),
     "assayer.blinding.mentions.person_of_word": lambda text: mentions.person_of_word(text, frozenset()),
     "assayer.blinding.self_cited_works.authors_of_own_works": lambda text: self_cited_works.authors_of_own_works(
         text, (CitedWork(number=1, title="A title", raw=text[:4_000]),)
