@@ -236,7 +236,8 @@ async def test_hostile_documents_end_in_typed_cached_failures(bench: Bench, grob
         answers = await service.for_run(run).get([bench.build_hostile_paper(kind) for kind in HOSTILE], OPEN)
         requests = bench.world.read_stats("files").requests
         assert (
-            await service.for_run(make_run()).get([bench.build_hostile_paper(kind) for kind in HOSTILE], OPEN) == answers
+            await service.for_run(make_run()).get([bench.build_hostile_paper(kind) for kind in HOSTILE], OPEN)
+            == answers
         )
     assert {kind: get_reason(answers, kind) for kind in HOSTILE} == {
         "bomb": "a document could not be parsed (broken parser)",
