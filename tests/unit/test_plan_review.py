@@ -146,6 +146,6 @@ def test_page_and_markdown_show_the_plan_review_and_its_origin() -> None:
 
 
 def test_page_and_markdown_show_the_plan_review_before_the_parts() -> None:
-    report = full_report()
+    report = make_full_report()
     for text in (render_html(report), render_report_markdown(report)):
         assert text.rindex("Doubts about the plan") < text.rindex(report.parts[0].assessments[0].score.basis)

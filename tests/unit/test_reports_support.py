@@ -68,7 +68,7 @@ def test_support_outcome_is_shown_with_quote(
 
 @RENDERINGS
 def test_what_a_partly_supported_claim_lacks_is_shown_beside_the_claim(render: Callable[[Report], str]) -> None:
-    report = _report(_found("partly"))
+    report = make_report(make_support("partly"))
     point = report.summary.strengths[0]
     lacking = f"{point.citations[0].label} supports the claim only in part. Missing or denied: Nothing on"
     page = render(report).replace("\\", "")
@@ -77,11 +77,11 @@ def test_what_a_partly_supported_claim_lacks_is_shown_beside_the_claim(render: C
 
 @RENDERINGS
 def test_passage_with_several_outcomes_does_not_name_one_claim(render: Callable[[Report], str]) -> None:
-    report = _report(_found("partly"))
+    report = make_report(make_support("partly"))
     points = [
         point.model_copy(
             update={
-                "citations": tuple(item.model_copy(update={"support": _found("supports")}) for item in point.citations)
+                "citations": tuple(item.model_copy(update={"support": make_support("supports")}) for item in point.citations)
             }
         )
         for point in report.summary.strengths

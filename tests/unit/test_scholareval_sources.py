@@ -67,9 +67,9 @@ async def test_near_papers_in_poor_corpus_are_shown_without_novelty_score(run: R
 
 
 async def test_dimension_without_papers_in_partly_covered_field_says_so() -> None:
-    fit = POOR.model_copy(update={"level": "partial"})
+    fit = POOR_FIT.model_copy(update={"level": "partial"})
     nothing: Mapping[str, Answerer] = {"scholareval.first_look": lambda _: FirstLook(labels=[])}
-    report = (await evaluate(context_of(twin_backends(fit, nothing)[0]))).report
+    report = (await evaluate(open_context(make_twin_backends(fit, nothing)[0]))).report
     reasons = {item.score.reason for item in report.parts[1].assessments if isinstance(item.score, Absent)}
     assert all(reason.startswith("The corpus covers this field only in part") for reason in reasons)
     assert len(reasons) == 1
