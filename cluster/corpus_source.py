@@ -87,17 +87,17 @@ class CorpusRelease:
     def begin(self) -> None:
         """Record the number of the newest publication, before a build from scratch. Raises CorpusError if it cannot be
         read."""
-        self._expected_number = self._publisher.number()
+        self._expected_number = self._publisher.read_newest_number()
 
     def begin_update(self, *, repeats: bool = False) -> PullSummary | None:
         """Pull the newest published version for updating, unless the local version is an update of it. Returns None if
         nothing was pulled. A local version that was never published and is not based on the published one is discarded
         if `repeats` is set; otherwise, it raises CorpusError."""
-        newest = self._publisher.log.newest()
+        newest = self._publisher.log.read_newest()
         self._expected_number = newest.number if newest else 0
         if newest is None:
             return None
-        local = VersionStore(self._directory).current_version()
+        local = VersionStore(self._directory).read_current_version()
         if local and local != newest.current.version:
             if self._is_based_on(newest.current.version):
                 return None
@@ -108,7 +108,7 @@ class CorpusRelease:
                     "To replace it with yours, run assayer corpus publish. Otherwise, set ASSAYER_CORPUS__PATH to an "
                     "empty directory.",
                 )
-        inventory = self._publisher.log.inventory_of(newest.current)
+        inventory = self._publisher.log.read_listed_inventory(newest.current)
         return LocalCopy(self._directory, self._verification_cache, self._keep).pull(
             inventory, self._publisher.log.storage
         )
@@ -125,7 +125,7 @@ class CorpusRelease:
 
     def _refuse_older(self) -> None:
         """Raise CorpusError if the local version was published earlier and has since been replaced."""
-        newest, local = self._publisher.log.newest(), VersionStore(self._directory).current_version()
+        newest, local = self._publisher.log.read_newest(), VersionStore(self._directory).read_current_version()
         if newest is None or not local or local == newest.current.version:
             return
         if self._was_published(local, newest) and not self._is_based_on(newest.current.version):
@@ -139,7 +139,7 @@ class CorpusRelease:
     def _was_published(self, version: str, newest: Publication) -> bool:
         log = self._publisher.log
         is_known = newest.find(version) is not None or version in ExchangeNotes(self._directory, log.storage.address)
-        return is_known or log.names(version)
+        return is_known or log.is_listed(version)
 
     def _is_based_on(self, version: str) -> bool:
         """Return whether the local version is an update of `version`, directly or through other updates."""
@@ -158,4 +158,6 @@ def _changes(directory: Path, version: str | None) -> CorpusChanges | None:
     if is_sharded(directory):
         return ShardStore(directory).read_manifest(version).changes
     versions = VersionStore(directory)
-    return read_manifest(versions.current_path() if version is None else versions.version_path(version)).changes
+    return read_manifest(
+        versions.find_current_path() if version is None else versions.get_version_path(version)
+    ).changes

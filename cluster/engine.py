@@ -36,7 +36,7 @@ from cluster.methods import METHODS, EvaluationMethod, MethodInputs, with_board
 from cluster.run_request import LOCAL_REQUEST, ResultInputs, RunRequest, result_inputs, run_id
 from cluster.settings import Settings
 from cluster.viewpoint_graphs import open_judge
-from index import CorpusFullTexts, empty_corpus
+from index import CorpusFullTexts, create_empty_corpus
 from orchestrator.store import Database, PgReports
 from workers.embedding.embedder import LocalEmbedder, local_embedder
 from workers.full_texts.bibliography import GrobidBibliography, open_bibliography
@@ -180,7 +180,7 @@ class Engine:
         """Return the corpus version with which the evaluation started, or the current version if that one is gone. For
         a method that reads no literature, return an empty corpus. Raises CorpusError if there is no corpus."""
         if not method.reads_literature:
-            return empty_corpus(self.backends.embedder)
+            return create_empty_corpus(self.backends.embedder)
         if began_with:
             try:
                 return await self.corpora.at(began_with)
@@ -302,7 +302,7 @@ async def open_engine(
         literature = await stack.enter_async_context(
             open_literature(settings, database, clock, beyond_papers, components)
         )
-        no_papers = empty_corpus(embedder)
+        no_papers = create_empty_corpus(embedder)
         llm = await open_llm(
             settings,
             database,

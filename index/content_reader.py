@@ -15,7 +15,7 @@ from assayer.run.concurrency import Failed, gather_settled
 from assayer.run.run import Run
 from assayer.text.sanitise import sanitise
 from index.records.paper_record import PaperRecord
-from index.segments.content_readings import ContentReading, ContentReadings, append_reading, text_key
+from index.segments.content_readings import ContentReading, ContentReadings, append_reading, compute_text_key
 
 _AT_ONCE = 64
 _READ_CHARS = 6_000
@@ -83,6 +83,6 @@ class ContentReader:
         contents = locate_contents(question, answer.value)
         reader = f"{answer.record.model}, {CONTENTS.name} v{CONTENTS.version}"
         reading = ContentReading.build(
-            text_key(record.title, record.abstract), reader, answer.record.cost_usd, contents
+            compute_text_key(record.title, record.abstract), reader, answer.record.cost_usd, contents
         )
         append_reading(self.path, reading)

@@ -52,7 +52,7 @@ def _version_rows(directory: Path) -> dict[str, str]:
         shards = ShardStore(directory)
         whole = shards.read_manifest()
         places = [
-            VersionStore(shards.shard_path(number)).version_path(shard.version)
+            VersionStore(shards.get_shard_path(number)).get_version_path(shard.version)
             for number, shard in enumerate(whole.shards)
         ]
         parts = [read_manifest(place) for place in places if place.is_dir()]
@@ -63,10 +63,10 @@ def _version_rows(directory: Path) -> dict[str, str]:
             )
         here = "" if len(parts) == len(places) else f", of {len(places)}: the others are not on this machine"
         spread = f"{len(parts)} of {min(papers):,} to {max(papers):,} papers{here}"
-        rows = {"Version": f"{whole.version} in {shards.versions.current_path()}", "Shards": spread}
+        rows = {"Version": f"{whole.version} in {shards.versions.find_current_path()}", "Shards": spread}
         rejected, sources = whole.rejected, whole.sources
     else:
-        path = VersionStore(directory).current_path()
+        path = VersionStore(directory).find_current_path()
         parts = [read_manifest(path)]
         rows = {"Version": f"{parts[0].version} in {path}"}
         rejected, sources = parts[0].rejected, parts[0].sources
@@ -90,7 +90,7 @@ def _content_rows(parts: Sequence["Manifest"]) -> dict[str, str]:
     latest = max((item.latest for item in parts if item.latest), default=None)
 
     def total(count: str) -> int:
-        return sum(part.total(count) for part in parts)
+        return sum(part.sum_counts(count) for part in parts)
 
     return {
         "Papers": f"{sum(part.papers for part in parts):,}; dated from {earliest} to {latest}",

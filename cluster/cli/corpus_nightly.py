@@ -70,9 +70,9 @@ def history(
     from index.versions.version_store import VersionStore
 
     directory = load_settings().corpus_path
-    updates = NightlyHistory(directory).runs(last)
+    updates = NightlyHistory(directory).list_runs(last)
     if not updates:
-        VersionStore(directory).current_path()
+        VersionStore(directory).find_current_path()
     if as_json:
         print_json(updates)
     elif not updates:

@@ -36,7 +36,7 @@ def plan(
     as_json: WithJson = False,
 ) -> None:
     """Estimate a corpus's disk space, memory, build time and cost before building it, each with its formula."""
-    from index.capacity_planning import CapacityRequest, plan_capacity, planning_constants
+    from index.capacity_planning import CapacityRequest, load_planning_constants, plan_capacity
 
     capacity_request = CapacityRequest(
         papers=_count(papers),
@@ -50,7 +50,7 @@ def plan(
         usd_per_hour=usd_per_hour,
         texts_per_second=texts_per_second,
     )
-    have = planning_constants()
+    have = load_planning_constants()
     capacity = plan_capacity(capacity_request, have)
     if as_json:
         print_json(capacity)

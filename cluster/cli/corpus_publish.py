@@ -85,7 +85,7 @@ def source_rows(settings: Settings) -> dict[str, str]:
         return {}
     try:
         newest = bucket.fetch_latest()
-        inventory = bucket.inventory(newest.current.version)
+        inventory = bucket.read_inventory(newest.current.version)
     except CorpusError as error:
         return {"Source": str(error)}
     copy, version = LocalCopy(settings.corpus_path, VerificationCache()), newest.current.version
@@ -95,6 +95,6 @@ def source_rows(settings: Settings) -> dict[str, str]:
     return {
         "Source": f"{bucket.storage.address}, number {newest.number}: version {version}, published "
         f"{newest.current.published:%Y-%m-%d %H:%M} UTC" + (f"; kept: {other_versions}" if other_versions else ""),
-        "Pulled": f"{local_part} ({readable_size(inventory.total_bytes(parts))} of "
-        f"{readable_size(inventory.total_bytes())})",
+        "Pulled": f"{local_part} ({readable_size(inventory.count_bytes(parts))} of "
+        f"{readable_size(inventory.count_bytes())})",
     }

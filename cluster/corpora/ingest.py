@@ -14,14 +14,14 @@ from assayer.errors import InputError
 from cluster.clock import SystemClock
 from cluster.corpora.shared_pacing import open_shared_pacer
 from cluster.settings import Settings
-from index.disk_access import folder_lock
+from index.disk_access import hold_folder_lock
 from index.hashing import hash64
 from index.ingest.arxiv_oai import ArxivHarvest
 from index.ingest.duckdb_tables import JoinLimits
 from index.ingest.openalex_snapshot import OpenAlexFiles
 from index.ingest.pipeline import Ingest, IngestOptions, IngestState, IngestSummary, ReportProgress
 from index.ingest.semantic_scholar_datasets import S2Datasets, S2File, S2Files
-from index.ingest.source_files import S2_KINDS, SourceKind, StoredFiles, s2_dataset_files
+from index.ingest.source_files import S2_KINDS, SourceKind, StoredFiles, list_s2_dataset_files
 from index.ingest.storage_path import StoragePath
 from index.versions.manifest import RejectionCount
 from workers.embedding.model_profiles import find_adapters
@@ -41,7 +41,7 @@ async def ingest_s2_files(
     applied; empty if unknown."""
     with _lock_destination(to):
         return await _ingest(to, "s2", settings, report).run(
-            s2_dataset_files(files), StoredFiles(), release, complete=True
+            list_s2_dataset_files(files), StoredFiles(), release, complete=True
         )
 
 
@@ -61,7 +61,7 @@ async def ingest_s2_release(
         service = S2Datasets(transfers, address, key)
         with _lock_destination(to):
             ingest = _ingest(to, "s2", settings, report)
-            release_id = (await service.release(release)).release_id
+            release_id = (await service.fetch_release(release)).release_id
             links = await _s2_links(
                 service, ingest, _kinds((*datasets, *ingest.state.kinds) or _S2_DATASETS), release_id
             )
@@ -85,9 +85,9 @@ async def _s2_links(
     current, links = ingest.state.until, dict[S2File, str]()
     for kind in kinds:
         if kind not in ingest.state.kinds:
-            links |= await service.files(current, kind)
+            links |= await service.list_files(current, kind)
         if release_id > current:
-            links |= await service.changes(current, release_id, kind)
+            links |= await service.list_changed_files(current, release_id, kind)
     return links
 
 
@@ -109,7 +109,7 @@ async def ingest_arxiv(
     ):
         with _lock_destination(to):
             ingest = _ingest(to, "arxiv", settings, report)
-            days_to_request = ingest.days.spans_to_request(since, last_day)
+            days_to_request = ingest.days.list_spans_to_request(since, last_day)
             harvest = ArxivHarvest(transfers, settings.ingest.arxiv_url, ingest.bind_arxiv_set(arxiv_set))
             ingest.begin_days(days_to_request)
             harvested = await harvest.harvest(ingest, days_to_request, report)
@@ -127,9 +127,12 @@ async def ingest_openalex(
             with _download_folder(ingest) as folder:
                 address = manifest or ingest.state.manifest or settings.ingest.openalex_url
                 supply = OpenAlexFiles(address, transfers, folder)
-                works = await supply.sources()
-                merged_deletions = StoredFiles.sources(merged, "openalex", layer=1, deleted=True) if merged else []
-                deletions = {deletion.name: deletion for deletion in (*ingest.deletions("openalex"), *merged_deletions)}
+                works = await supply.list_sources()
+                merged_deletions = StoredFiles.list_sources(merged, "openalex", layer=1, deleted=True) if merged else []
+                deletions = {
+                    deletion.name: deletion
+                    for deletion in (*ingest.list_deletion_sources("openalex"), *merged_deletions)
+                }
                 ingest.remember_manifest(address)
                 return await ingest.run([*works, *deletions.values()], supply, supply.date, complete=True)
 
@@ -137,7 +140,7 @@ async def ingest_openalex(
 async def ingest_jsonl(to: str, files: Sequence[str], settings: Settings, report: ReportProgress) -> IngestSummary:
     with _lock_destination(to):
         ingest = _ingest(to, "jsonl", settings, report)
-        sources = enumerate(StoredFiles.sources(files, "jsonl"), start=ingest.next_layer)
+        sources = enumerate(StoredFiles.list_sources(files, "jsonl"), start=ingest.next_layer)
         return await ingest.run([item.model_copy(update={"layer": layer}) for layer, item in sources], StoredFiles())
 
 
@@ -201,7 +204,7 @@ def _lock_destination(to: str) -> AbstractContextManager[None]:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{to} cannot be written: {error.strerror}.") from None
-    return folder_lock(folder)
+    return hold_folder_lock(folder)
 
 
 async def fetch_changes(folder: Path, settings: Settings) -> tuple[RejectionCount, ...]:

@@ -162,7 +162,7 @@ def _shard_count(settings: Settings) -> int:
     try:
         bucket = get_followed_bucket(settings)
         if bucket is not None:
-            return bucket.inventory(bucket.fetch_latest().current.version).shard_count
+            return bucket.read_inventory(bucket.fetch_latest().current.version).shard_count
         return describe_corpus(settings.corpus_path).shard_count
     except CorpusError:  # reported by each search; methods that need no corpus still work
         return 0

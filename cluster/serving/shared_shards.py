@@ -10,7 +10,7 @@ from ray import serve
 from ray.serve.handle import DeploymentHandle
 
 from cluster.serving.pool_members import pool_members
-from index.shards.rendezvous import shards_of_process
+from index.shards.rendezvous import list_shards_of_process
 
 _STABLE_SECONDS = 5.0
 """Seconds for which the set of processes must be unchanged before shards are opened and closed to match it."""
@@ -72,7 +72,7 @@ class SharedShards:
 
     def _compute_assigned(self) -> list[int]:
         processes = {self.name, *pool_members(self._pool)}
-        return shards_of_process(self.name, self._sharing.shards, processes, self._sharing.copies)
+        return list_shards_of_process(self.name, self._sharing.shards, processes, self._sharing.copies)
 
     def _is_stable(self) -> bool:
         """Return whether the set of processes has been unchanged for a while."""

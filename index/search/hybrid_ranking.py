@@ -49,7 +49,7 @@ class QueryCandidates(NamedTuple):
     weights."""
 
 
-def candidate_depth(limit: int) -> int:
+def compute_candidate_depth(limit: int) -> int:
     """Return how many candidates each ranking must contribute for `limit` results."""
     return max(_DEPTH, 2 * limit)
 

@@ -31,7 +31,7 @@ class ContentReading(Frozen):
     and abstract."""
 
     text: int
-    """Key of the paper's text; see `text_key`."""
+    """Key of the paper's text; see `compute_text_key`."""
     reader: str
     """Model and prompt version."""
     usd: float | None
@@ -70,7 +70,7 @@ class ContentReading(Frozen):
         )
 
 
-def text_key(title: str, abstract: str) -> int:
+def compute_text_key(title: str, abstract: str) -> int:
     return int(hash64([text_with_title(title, abstract)])[0])
 
 
@@ -88,7 +88,7 @@ class ContentReadings(NamedTuple):
         return cls({item.text: item for item in readings if item is not None})
 
     def find(self, title: str, abstract: str) -> ContentReading | None:
-        return self.by_text.get(text_key(title, abstract)) if self.by_text else None
+        return self.by_text.get(compute_text_key(title, abstract)) if self.by_text else None
 
 
 NOTHING_READ = ContentReadings({})

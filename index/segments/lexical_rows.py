@@ -20,7 +20,7 @@ class LexicalRows(NamedTuple):
     weights: NDArray[np.float16]
     """Weights in half precision, within 0.05 % of the model's values."""
 
-    def row(self, number: int) -> LexicalWeights:
+    def get_row(self, number: int) -> LexicalWeights:
         first, last = int(self.offsets[number]), int(self.offsets[number + 1])
         return LexicalWeights(np.array(self.tokens[first:last]), self.weights[first:last].astype(np.float32))
 
@@ -56,7 +56,7 @@ class LexicalSpool:
         for values in pack_rows(rows):
             np.save(self._open_file, values)
 
-    def blocks(self) -> Iterator[LexicalRows]:
+    def read_blocks(self) -> Iterator[LexicalRows]:
         """Yield the rows in blocks, as they were appended."""
         file = self._open_file
         last = file.seek(0, 2)

@@ -12,7 +12,7 @@ from index.building.version_builder import BuildOptions
 from index.disk_access import explain_disk_errors
 from index.segments.content_readings import READINGS_FILE
 from index.shards.publish import publish_shards
-from index.shards.shard_store import KEEP_ALL, ShardedManifest, ShardStore, shard_of
+from index.shards.shard_store import KEEP_ALL, ShardedManifest, ShardStore, assign_shards
 from index.versions.manifest import CorpusChanges, count_rejections
 
 
@@ -39,12 +39,12 @@ async def update_shards(
     shards, build_options, watch = ShardStore(directory), options or BuildOptions(), watch or Stopwatch()
     readings = build_options.readings or directory / READINGS_FILE
     shard_options = build_options.model_copy(update={"keep": KEEP_ALL, "readings": readings})
-    with explain_disk_errors(directory), shards.build_lock() as count:
+    with explain_disk_errors(directory), shards.hold_build_lock() as count:
         manifest_before = shards.read_manifest()
         parts = split_delta(delta, count)
         summaries = []
         for number, part in enumerate(parts):
-            place = shards.shard_path(number)
+            place = shards.get_shard_path(number)
             answers = accept.check_answers if accept else None
             summaries.append(
                 await update_corpus(part, place, embedder, progress, shard_options, answers, watch, read_contents)
@@ -71,8 +71,8 @@ async def update_shards(
 
 def split_delta(delta: Delta, count: int) -> list[Delta]:
     """Split a delta into one part per shard; rejected lines are recorded with the first part."""
-    upserts = shard_of((record.id for record in delta.upserts), count).tolist()
-    deletions = shard_of(delta.deletions, count).tolist()
+    upserts = assign_shards((record.id for record in delta.upserts), count).tolist()
+    deletions = assign_shards(delta.deletions, count).tolist()
     return [
         replace(
             delta,

@@ -50,9 +50,9 @@ class VerificationCache:
         """Verify a version's files. `fresh_digests` contains the checksums of files that this process has just written
         and verified. Raises CorpusError, which names the first file that is missing or has changed since it was
         written."""
-        self._verify(manifest.files, versions.version_path(manifest.version), fresh_digests)
+        self._verify(manifest.files, versions.get_version_path(manifest.version), fresh_digests)
         for segment in manifest.segments:
-            self._verify(segment.files, versions.segment_path(segment.name), fresh_digests)
+            self._verify(segment.files, versions.get_segment_path(segment.name), fresh_digests)
 
     def _verify(self, files: Sequence[FileChecksum], directory: Path, fresh_digests: Set[str]) -> None:
         if self._folder is None:

@@ -80,7 +80,7 @@ def test_ray_build_stores_the_same_lexical_weights_as_a_local_build(tmp_path: Pa
     asked = wanted(tmp_path, sources).model_copy(update={"embedder": settings})
     built = asyncio.run(build_on_ray(asked, silent))
     assert (built.version, built.papers) == (alone.version, alone.papers)
-    there = read_manifest(VersionStore(asked.directory).current_path())
+    there = read_manifest(VersionStore(asked.directory).find_current_path())
     assert there.lexical
     assert lexical_files(there) == lexical_files(alone)
     again = asyncio.run(build_on_ray(asked.model_copy(update={"directory": tmp_path / "again"}), silent))

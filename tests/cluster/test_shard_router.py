@@ -12,7 +12,7 @@ from cluster.serving import pool_members as members
 from cluster.serving.pool_members import note_pool_members, pool_members
 from cluster.serving.shard_router import OPEN_SHARDS, ShardRouter
 from cluster.serving.shared_shards import ShardSharing, SharedShards
-from index.shards.rendezvous import rendezvous_order, shards_of_process
+from index.shards.rendezvous import list_shards_of_process, order_by_rendezvous
 
 NAMES = ("red", "green", "blue", "grey")
 
@@ -34,23 +34,23 @@ def _chosen(replicas: list[Any], call: Any, copies: int = 2) -> list[list[str]]:
 
 @pytest.mark.parametrize("shard", range(6))
 def test_request_is_routed_only_to_replicas_holding_its_shard(shard: int) -> None:
-    wanted = rendezvous_order(shard, NAMES)[:2]
+    wanted = order_by_rendezvous(shard, NAMES)[:2]
     assert _chosen([_replica(name) for name in NAMES], _call(shard, "version")) == [wanted]
 
 
 def test_replica_with_the_shard_open_is_preferred() -> None:
-    first, second, *_ = rendezvous_order(3, NAMES)
+    first, second, *_ = order_by_rendezvous(3, NAMES)
     replicas = [_replica(name, (3,) if name == second else ()) for name in NAMES]
     assert _chosen(replicas, _call(3, "version")) == [[second], [first]]
 
 
 def test_urgent_request_is_routed_by_its_shard_argument() -> None:
-    wanted = rendezvous_order(3, NAMES)[:2]
+    wanted = order_by_rendezvous(3, NAMES)[:2]
     assert _chosen([_replica(name) for name in NAMES], _call("ask", 3, "version", method="urgently")) == [wanted]
 
 
 def test_next_replica_in_order_replaces_a_dead_replica() -> None:
-    first, second, third, _ = rendezvous_order(3, NAMES)
+    first, second, third, _ = order_by_rendezvous(3, NAMES)
     left = [_replica(name) for name in NAMES if name != first]
     assert _chosen(left, _call(3, "version")) == [[second, third]]
 
@@ -109,7 +109,7 @@ async def test_replica_without_known_members_opens_no_shards(handle: Handle) -> 
 async def test_replica_opens_its_share_of_shards_among_running_replicas(handle: Handle) -> None:
     clock = Clock()
     shards = SharedShards(ShardSharing(12, 2, 2), clock)
-    assert await _mine(shards, clock, *NAMES) == shards_of_process("red", 12, NAMES, 2)
+    assert await _mine(shards, clock, *NAMES) == list_shards_of_process("red", 12, NAMES, 2)
     assert pool_members("pool of a test") == tuple(sorted(NAMES))
     assert await _mine(shards, clock, *NAMES[:2]) == list(range(12)), "of two processes both hold all"
 
@@ -124,7 +124,7 @@ async def test_first_replica_opens_no_shards_before_the_others_start(handle: Han
         clock.now += 30
         opened |= {*await shards.mine()}
     assert opened == set()
-    assert await _mine(shards, clock, *NAMES) == shards_of_process("red", 12, NAMES, 1)
+    assert await _mine(shards, clock, *NAMES) == list_shards_of_process("red", 12, NAMES, 1)
 
 
 async def test_shards_of_a_lost_replica_are_taken_over_after_a_delay(handle: Handle) -> None:
@@ -136,7 +136,7 @@ async def test_shards_of_a_lost_replica_are_taken_over_after_a_delay(handle: Han
     assert shards.let_go(range(12)) == [], "nothing is closed meanwhile either"
     clock.now += 60
     after = await shards.mine()
-    assert {*before} < {*after} == {*shards_of_process("red", 12, left, 1)}
+    assert {*before} < {*after} == {*list_shards_of_process("red", 12, left, 1)}
 
 
 async def test_reassigned_shard_is_closed_once_it_is_no_longer_requested(handle: Handle) -> None:

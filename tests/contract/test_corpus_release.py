@@ -96,12 +96,12 @@ async def _night(settings: Settings, changes: Path, publish: Any = None) -> str:
 async def test_update_starts_from_the_published_version(first: Settings, second: Settings, version: str) -> None:
     release = CorpusRelease(second)
     release.begin_update()
-    assert VersionStore(second.corpus_path).current_version() == version
+    assert VersionStore(second.corpus_path).read_current_version() == version
     newer = await _update(second, 40)
     assert release.publish().version == newer == _published(first)
     again = CorpusRelease(first)
     again.begin_update()
-    assert VersionStore(first.corpus_path).current_version() == newer
+    assert VersionStore(first.corpus_path).read_current_version() == newer
 
 
 async def test_conflicting_update_is_rejected_and_published_version_survives(first: Settings, second: Settings) -> None:
@@ -124,7 +124,7 @@ async def test_next_update_starts_from_unpublished_local_build(first: Settings) 
     await _update(first, 40)
     unpublished = await _update(first, 41)
     CorpusRelease(first).begin_update()
-    assert VersionStore(first.corpus_path).current_version() == unpublished
+    assert VersionStore(first.corpus_path).read_current_version() == unpublished
 
 
 async def test_failed_publish_keeps_changes_pending_for_next_nightly_update(
@@ -148,7 +148,7 @@ async def test_failed_bucket_check_is_recorded_in_nightly_history(
     next_publication.write_text("{")
     with pytest.raises(CorpusError):
         await _night(first, changes)
-    (night,) = NightlyHistory(first.corpus_path).runs()
+    (night,) = NightlyHistory(first.corpus_path).list_runs()
     assert (night.outcome, night.before, night.after) == ("failed", version, version)
     assert night.why
     assert find_pending_changes(changes)
@@ -164,14 +164,14 @@ async def test_nightly_update_on_new_machine_pulls_corpus_and_records_failure(
     bucket.rename(tmp_path / "away")
     with pytest.raises(CorpusError, match="There is no corpus"):
         await _night(second, changes)
-    (night,) = NightlyHistory(second.corpus_path).runs()
+    (night,) = NightlyHistory(second.corpus_path).list_runs()
     assert (night.outcome, night.before, night.papers) == ("failed", "", 0)
     history()
     assert "failed" in capsys.readouterr().out
     (tmp_path / "away").rename(bucket)
     newer = await _night(second, changes)
     assert newer == _published(first) != version
-    *_, night = NightlyHistory(second.corpus_path).runs()
+    *_, night = NightlyHistory(second.corpus_path).list_runs()
     assert (night.outcome, night.before, night.after) == ("published", version, newer)
 
 
@@ -183,9 +183,9 @@ async def test_nightly_update_starts_from_version_published_by_another_machine(
         await _night(first, changes, _away)
     await _night(second, _folder(tmp_path / "others", [record(41), record(42)]))
     await _night(first, changes)
-    assert _published(first) == VersionStore(first.corpus_path).current_version()
+    assert _published(first) == VersionStore(first.corpus_path).read_current_version()
     CorpusRelease(second).begin_update()
-    assert read_manifest(VersionStore(second.corpus_path).current_path()).papers == len(RECORDS) + 3
+    assert read_manifest(VersionStore(second.corpus_path).find_current_path()).papers == len(RECORDS) + 3
 
 
 async def _ahead(settings: Settings, first: int, count: int) -> str:
@@ -222,7 +222,7 @@ async def test_publishing_a_superseded_version_is_rejected_and_update_pulls_newe
     assert _published(old) == newest
     pull = CorpusRelease(old).begin_update()
     assert pull is not None
-    assert VersionStore(old.corpus_path).current_version() == pull.version == newest
+    assert VersionStore(old.corpus_path).read_current_version() == pull.version == newest
 
 
 async def test_old_version_is_published_again_only_with_force(first: Settings, second: Settings, version: str) -> None:
@@ -244,5 +244,5 @@ async def test_update_that_restores_an_old_version_is_published(first: Settings,
     back = await update_corpus(Delta([], [PaperId("bee-40")]), first.corpus_path, EMBEDDER)
     assert back.manifest.version == version, "else this test shows nothing"
     CorpusRelease(first).begin_update()
-    assert VersionStore(first.corpus_path).current_version() == version, "it is still to be published"
+    assert VersionStore(first.corpus_path).read_current_version() == version, "it is still to be published"
     assert CorpusRelease(first).publish().version == version == _published(first)

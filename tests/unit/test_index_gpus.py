@@ -71,9 +71,9 @@ class _Counted(GpuStandIn):
         self.given.append((gpu, len(rows)))
         return super().put(gpu, rows)
 
-    def nearest(self, gpu: int, queries: Vectors, rows: Any, limit: int) -> GpuMatches:
+    def find_nearest(self, gpu: int, queries: Vectors, rows: Any, limit: int) -> GpuMatches:
         self.asked.append((gpu, len(rows)))
-        return super().nearest(gpu, queries, rows, limit)
+        return super().find_nearest(gpu, queries, rows, limit)
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +93,7 @@ QUERIES = unit_vectors(ROWS, seed=5)[::97].astype(np.float32)
 def same_answers(folder: Path, cards: Gpus, allowed: RowFilter, limit: int = LIMIT) -> bool:
     here, there = exact_index(folder), exact_index(folder)
     there._on_gpus = GpuVectors(there.vectors, cards, FEWEST)
-    pairs = zip(here.nearest(QUERIES, limit, allowed), there.nearest(QUERIES, limit, allowed), strict=True)
+    pairs = zip(here.find_nearest(QUERIES, limit, allowed), there.find_nearest(QUERIES, limit, allowed), strict=True)
     return all(
         item.rows.tolist() == other.rows.tolist() and item.similarities.tolist() == other.similarities.tolist()
         for item, other in pairs
@@ -128,15 +128,15 @@ def test_query_with_all_nearest_rows_hidden_falls_back_to_cpu(folder: Path) -> N
     nearness = vectors.astype(np.float32) @ QUERIES[0]
     mask = nearness < np.sort(nearness)[-MAX_SELECTED]
     there = GpuVectors(vectors, GpuStandIn())
-    assert there.candidates(QUERIES[:1], LIMIT, RowFilter(ROWS, mask)) is None
-    assert there.candidates(QUERIES[:1], LIMIT, RowFilter(ROWS)) is not None
+    assert there.find_candidates(QUERIES[:1], LIMIT, RowFilter(ROWS, mask)) is None
+    assert there.find_candidates(QUERIES[:1], LIMIT, RowFilter(ROWS)) is not None
     assert same_answers(folder, GpuStandIn(), RowFilter(ROWS, mask))
 
 
 def test_limit_beyond_gpu_selection_falls_back_to_cpu() -> None:
     there = GpuVectors(unit_vectors(ROWS, seed=5), GpuStandIn())
-    assert there.candidates(QUERIES, MAX_SELECTED, RowFilter(ROWS)) is None
-    found = there.candidates(QUERIES, MAX_SELECTED - 8, RowFilter(ROWS))
+    assert there.find_candidates(QUERIES, MAX_SELECTED, RowFilter(ROWS)) is None
+    found = there.find_candidates(QUERIES, MAX_SELECTED - 8, RowFilter(ROWS))
     assert found is not None
     assert found.shape == (len(QUERIES), MAX_SELECTED)
 
@@ -145,7 +145,7 @@ def test_rows_are_spread_evenly_and_cutoff_queries_only_relevant_gpus() -> None:
     cards = _Counted(4)
     there = GpuVectors(unit_vectors(ROWS, seed=5), cards, FEWEST)
     assert sorted(cards.given) == [(gpu, ROWS // 4) for gpu in range(4)]
-    there.candidates(QUERIES, LIMIT, RowFilter(4_000))
+    there.find_candidates(QUERIES, LIMIT, RowFilter(4_000))
     assert sorted(rows for _, rows in cards.asked) == [1_000, 1_500, 1_500]
     assert len({gpu for gpu, _ in cards.asked}) == 3
 
@@ -162,7 +162,7 @@ def test_gpu_blocks_stay_within_the_size_limit(folder: Path) -> None:
     here, there = exact_index(folder), exact_index(folder)
     there._on_gpus = GpuVectors(there.vectors, cards, FEWEST, max_values=1_999 * DIMENSIONS)
     assert sorted(cards.given) == [(0, 1_500), (0, 1_500), (1, 1_500), (1, 1_500)]
-    (one, *_), (other, *_) = (each.nearest(QUERIES, LIMIT, RowFilter(4_000)) for each in (here, there))
+    (one, *_), (other, *_) = (each.find_nearest(QUERIES, LIMIT, RowFilter(4_000)) for each in (here, there))
     assert one.rows.tolist() == other.rows.tolist()
 
 
@@ -196,7 +196,7 @@ class TestRefusal:
     def test_cpu_build_of_faiss_is_rejected_for_cuda(self, monkeypatch: pytest.MonkeyPatch) -> None:
         if hasattr(faiss_build.load_faiss(), "StandardGpuResources"):
             monkeypatch.delattr(faiss_build.load_faiss(), "StandardGpuResources")
-        monkeypatch.setattr(gpus, "faiss_packages", lambda: ["faiss-cpu"])
+        monkeypatch.setattr(gpus, "list_faiss_packages", lambda: ["faiss-cpu"])
         with pytest.raises(ConfigurationError, match="does not support GPUs") as raised:
             open_gpus("cuda")
         assert "pip install 'assayer-research[gpu]'" in raised.value.hint
@@ -230,7 +230,7 @@ class TestRefusal:
 
     def test_missing_faiss_is_reported(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(sys.modules, "faiss", None)
-        monkeypatch.setattr(faiss_build, "faiss_packages", list)
+        monkeypatch.setattr(faiss_build, "list_faiss_packages", list)
         with pytest.raises(ConfigurationError, match="FAISS, which is not installed"):
             faiss_build.load_faiss()
 
@@ -238,7 +238,7 @@ class TestRefusal:
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(gpus, "load_faiss", lambda: _Module(cards=0))
-        monkeypatch.setattr(gpus, "faiss_packages", list)
+        monkeypatch.setattr(gpus, "list_faiss_packages", list)
         nowhere, directory, options = tmp_path / "nowhere.jsonl", tmp_path / "corpus", BuildOptions(device="cuda")
         await build_corpus([write_jsonl(tmp_path / "papers.jsonl", RECORDS)], directory, EMBEDDER)
         with pytest.raises(ConfigurationError, match="CUDA finds no GPU"):
@@ -250,7 +250,7 @@ class TestRefusal:
         night = NightlyUpdate(directory, tmp_path, EMBEDDER, lambda: dt.datetime.now(dt.UTC), options)
         with pytest.raises(ConfigurationError, match="CUDA finds no GPU"):
             await night.run(_fetches_nothing)
-        (noted,) = NightlyHistory(directory).runs()
+        (noted,) = NightlyHistory(directory).list_runs()
         assert (noted.outcome, noted.stages) == ("failed", ())
         with pytest.raises(ConfigurationError, match="CUDA finds no GPU"):
             Corpus.open(directory, EMBEDDER, device="cuda")
@@ -279,7 +279,7 @@ async def test_corpus_built_and_searched_on_gpus_matches_cpu_results(
     assert here.version == there.version
     assert await here.search(texts, 5, window) == await there.search(texts, 5, window)
     assert standing_in.asked
-    (cpu,), (cuda,) = (read_manifest(VersionStore(tmp_path / item).current_path()).segments for item in DEVICES)
+    (cpu,), (cuda,) = (read_manifest(VersionStore(tmp_path / item).find_current_path()).segments for item in DEVICES)
     assert (cpu.paper_index.gpus, cuda.paper_index.gpus) == (None, 2)
     assert cpu.files == cuda.files
 
@@ -290,7 +290,7 @@ def laid_on_the_cpu(monkeypatch: pytest.MonkeyPatch) -> FaissGpus:
     torch = pytest.importorskip("torch")
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
     monkeypatch.setattr(torch.cuda, "synchronize", lambda gpu: None)
-    monkeypatch.setattr(FaissGpus, "device", lambda self, gpu: "cpu")
+    monkeypatch.setattr(FaissGpus, "get_device_name", lambda self, gpu: "cpu")
     return FaissGpus(_Module(cards=1))
 
 

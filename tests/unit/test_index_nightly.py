@@ -11,7 +11,7 @@ from assayer.models import PaperId
 from index import BuildOptions, Corpus, ShardStore, VersionStore, build_corpus, build_shards, read_manifest
 from index.building.acceptance import Acceptance
 from index.building.update import Stopwatch
-from index.disk_access import folder_lock
+from index.disk_access import hold_folder_lock
 from index.nightly import NightlyHistory, NightlyRun, NightlyUpdate, find_pending_changes
 from index.records.paper_record import PaperRecord
 from index.records.parquet_records import RecordWriter
@@ -50,7 +50,7 @@ async def night(directory: Path, change: Path) -> NightlyRun:
 
 
 async def test_nightly_update_publishes_changes_and_records_the_run(directory: Path, tmp_path: Path) -> None:
-    before = VersionStore(directory).current_version()
+    before = VersionStore(directory).read_current_version()
     change = folder(tmp_path / "change", [record(20), record(21), record(3, title="Lichens")], "bee-07\nnobody\n")
     done = await night(directory, change)
     corpus = Corpus.open(directory, EMBEDDER)
@@ -61,7 +61,7 @@ async def test_nightly_update_publishes_changes_and_records_the_run(directory: P
     assert not find_pending_changes(change)
     assert done.usd == pytest.approx(done.seconds)
     assert [stage.name for stage in done.stages][:2] == ["fetch", "read"]
-    assert NightlyHistory(directory).runs() == [done]
+    assert NightlyHistory(directory).list_runs() == [done]
 
 
 async def test_nightly_update_of_sharded_corpus_publishes_the_whole_corpus(tmp_path: Path) -> None:
@@ -84,13 +84,13 @@ async def test_nightly_update_of_sharded_corpus_publishes_the_whole_corpus(tmp_p
 async def test_nightly_update_without_changes_keeps_version_and_records_the_run(
     directory: Path, tmp_path: Path
 ) -> None:
-    version = VersionStore(directory).current_version()
+    version = VersionStore(directory).read_current_version()
     empty = await night(directory, folder(tmp_path / "empty", []))
     known = await night(directory, folder(tmp_path / "known", [record(3)], "nobody\n"))
     assert [item.outcome for item in (empty, known)] == ["unchanged"] * 2
-    assert {item.after for item in (empty, known)} == {version} == {VersionStore(directory).current_version()}
+    assert {item.after for item in (empty, known)} == {version} == {VersionStore(directory).read_current_version()}
     assert (known.unchanged, known.unknown) == (1, 1)
-    assert NightlyHistory(directory).runs(last=1) == [known]
+    assert NightlyHistory(directory).list_runs(last=1) == [known]
 
 
 @pytest.mark.parametrize("trouble", ["unreadable", "mostly gone", "damaged", "in use"])
@@ -98,21 +98,21 @@ async def test_failed_nightly_update_keeps_previous_version_and_reports_reason(
     directory: Path, tmp_path: Path, trouble: str
 ) -> None:
     versions = VersionStore(directory)
-    version, change = versions.current_version(), folder(tmp_path / "change", [record(20)])
+    version, change = versions.read_current_version(), folder(tmp_path / "change", [record(20)])
     if trouble == "unreadable":
         (change / "upserts" / "part-00001.parquet").write_bytes(b"PAR1")
     if trouble == "mostly gone":
         (change / "deletions.txt").write_text("\n".join(f"bee-{number:02}" for number in range(9)))
     if trouble == "damaged":
-        (segment,) = read_manifest(versions.current_path()).segments
-        path = versions.segment_path(segment.name) / "ids.npy"
+        (segment,) = read_manifest(versions.find_current_path()).segments
+        path = versions.get_segment_path(segment.name) / "ids.npy"
         path.write_bytes(path.read_bytes()[:-1] + b"\0")
-    others = versions.build_lock() if trouble == "in use" else nullcontext()
+    others = versions.hold_build_lock() if trouble == "in use" else nullcontext()
     with others, pytest.raises(AssayerError) as caught:
         await night(directory, change)
-    (noted,) = NightlyHistory(directory).runs()
+    (noted,) = NightlyHistory(directory).list_runs()
     assert (noted.outcome, noted.why) == ("failed", str(caught.value))
-    assert {noted.before, noted.after, versions.current_version()} == {version}
+    assert {noted.before, noted.after, versions.read_current_version()} == {version}
     assert [path.name for path in (directory / "versions").iterdir()] == [version]
     assert find_pending_changes(change)
 
@@ -133,7 +133,7 @@ async def test_nightly_update_without_corpus_records_nothing(tmp_path: Path) -> 
 
 
 async def test_acceptance_rejects_version_still_returning_removed_papers(directory: Path) -> None:
-    manifest = read_manifest(VersionStore(directory).current_path())
+    manifest = read_manifest(VersionStore(directory).find_current_path())
     with pytest.raises(CorpusError, match=r"still contains removed papers \(1, for example bee-03\)"):
         await Acceptance(EMBEDDER, 14, [PaperId("bee-03"), PaperId("nobody")])(directory, manifest)
 
@@ -158,12 +158,12 @@ def test_history_skips_truncated_line(tmp_path: Path) -> None:
         NightlyRun(began=NOW, seconds=1, outcome="unchanged", before="a", after="a", papers=papers) for papers in (1, 2)
     )
     history = NightlyHistory(tmp_path)
-    assert history.runs() == []
+    assert history.list_runs() == []
     history.append(first)
     with (tmp_path / "history.jsonl").open("a") as file:
         file.write(first.model_dump_json()[:30])
     history.append(second)
-    assert history.runs() == [first, second]
+    assert history.list_runs() == [first, second]
 
 
 def test_history_distinguishes_running_from_interrupted_updates(tmp_path: Path) -> None:
@@ -175,18 +175,18 @@ def test_history_distinguishes_running_from_interrupted_updates(tmp_path: Path) 
     history.append(killed.model_copy(update={"outcome": "running"}))
     with history.record_run(ended):
         history.append(ended)
-    assert [night.outcome for night in history.runs()] == ["cut off", "unchanged"]
+    assert [night.outcome for night in history.list_runs()] == ["cut off", "unchanged"]
     with history.record_run(running):
-        assert [night.outcome for night in history.runs()] == ["cut off", "unchanged", "running"]
+        assert [night.outcome for night in history.list_runs()] == ["cut off", "unchanged", "running"]
         with pytest.raises(InputError, match="Another run is using"), history.record_run(running):
             pass
-    assert [night.outcome for night in history.runs()] == ["cut off", "unchanged", "cut off"]
-    assert all(night.why for night in history.runs() if night.outcome == "cut off")
+    assert [night.outcome for night in history.list_runs()] == ["cut off", "unchanged", "cut off"]
+    assert all(night.why for night in history.list_runs() if night.outcome == "cut off")
 
 
 async def test_nightly_update_is_refused_while_ingest_runs(directory: Path, tmp_path: Path) -> None:
     change = folder(tmp_path / "change", [record(20)])
-    with folder_lock(change), pytest.raises(InputError, match="Another run is using"):
+    with hold_folder_lock(change), pytest.raises(InputError, match="Another run is using"):
         await night(directory, change)
     assert find_pending_changes(change)
 

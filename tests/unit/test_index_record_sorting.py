@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from index.building import segment_writer
 from index.building.segment_writer import SortedPapers, sort_papers
 from index.records.paper_record import PaperRecord
-from index.segments.paper_store import record_digest
+from index.segments.paper_store import compute_record_digest
 from tests.corpus_papers import record
 
 DAYS = st.none() | st.dates(dt.date(2019, 12, 30), dt.date(2020, 1, 3))
@@ -25,7 +25,7 @@ def papers(days: list[dt.date | None]) -> list[PaperRecord]:
 
 
 def ids(found: SortedPapers, first: int, last: int) -> list[str]:
-    return [item for batch in found.batches(first, last) for item in batch["id"].to_pylist()]
+    return [item for batch in found.read_batches(first, last) for item in batch["id"].to_pylist()]
 
 
 @given(st.lists(DAYS, max_size=40), st.integers(0, 40), st.integers(0, 40))
@@ -40,10 +40,10 @@ def test_papers_are_sorted_by_date_and_id_with_undated_last(days: list[dt.date |
         assert ids(found, 0, len(records)) == [item.id for item in wanted]
         last = min(last, len(records))
         assert ids(found, first, last) == [item.id for item in wanted[first:last]]
-        assert found.digests.tolist() == [record_digest(item) for item in wanted]
+        assert found.digests.tolist() == [compute_record_digest(item) for item in wanted]
 
 
 def test_blocks_are_split_into_store_sized_batches(tmp_path: Path) -> None:
     records = [PaperRecord.model_validate(record(0, id=f"p{number}")) for number in range(2500)]
     found = sort_papers(records, tmp_path / "sorted.arrow")
-    assert [batch.num_rows for batch in found.batches(0, 2500)] == [1024, 1024, 452]
+    assert [batch.num_rows for batch in found.read_batches(0, 2500)] == [1024, 1024, 452]

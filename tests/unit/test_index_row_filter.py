@@ -14,7 +14,7 @@ def test_rows_match_the_mask_up_to_the_row_limit(allowed: list[bool], first: int
     found = RowFilter(rows, np.array(allowed, np.bool_))
     wanted = [row for row in range(rows) if allowed[row]]
 
-    assert found.row_numbers().tolist() == wanted
+    assert found.list_row_numbers().tolist() == wanted
     assert found.count == len(wanted)
     asked = np.arange(len(allowed) + 3)
     assert asked[found.allows(asked)].tolist() == wanted

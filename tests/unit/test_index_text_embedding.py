@@ -12,7 +12,7 @@ from index.hashing import hash64
 from index.records.paper_record import PaperRecord
 from index.records.parquet_records import RecordVector, RecordWithVector
 from index.search.version_reader import VersionReader
-from index.segments.passages import paper_text
+from index.segments.passages import build_paper_text
 from tests.corpus_papers import RECORDS, record, write_jsonl
 from tests.unit.index_building import RefusingEmbedder
 from workers.embedding.hashing_embedder import HashingEmbedder
@@ -22,7 +22,7 @@ EMBEDDER = HashingEmbedder()
 
 def opened(directory: Path) -> VersionReader:
     versions = VersionStore(directory)
-    return VersionReader.open(versions, read_manifest(versions.current_path()))
+    return VersionReader.open(versions, read_manifest(versions.find_current_path()))
 
 
 def directions(count: int) -> Vectors:
@@ -57,7 +57,7 @@ def test_ready_vectors_are_found_by_paper_text_and_change_the_signature(tmp_path
             assert list(ready.collect([*given, RecordWithVector(papers[0])])) == [*papers, papers[0]]
             known = ready.get_vectors()
         vectors = np.zeros((1, 4), np.float32)
-        missing = known.fill(vectors, hash64([paper_text(papers[2].title, papers[2].abstract)]), np.arange(1))
+        missing = known.fill(vectors, hash64([build_paper_text(papers[2].title, papers[2].abstract)]), np.arange(1))
         assert not len(missing)
         made[known.signature] = vectors[0, 0].item()
     assert sorted(made.values()) == [1.0, 2.0]
@@ -69,11 +69,11 @@ async def test_build_embeds_only_papers_without_ready_vectors(tmp_path: Path) ->
     papers = [record(number, vector=vectors[number].tolist(), vector_model=EMBEDDER.name) for number in range(3)]
     plain = PaperRecord.model_validate(record(5))
     source = write_jsonl(tmp_path / "papers.jsonl", [*papers, record(5)])
-    embedder = RefusingEmbedder(paper_text(plain.title, plain.abstract))
+    embedder = RefusingEmbedder(build_paper_text(plain.title, plain.abstract))
     await build_corpus([source], tmp_path / "corpus", embedder)
     ids = [PaperId(f"bee-{number:02}") for number in range(3)]
     for vector, item in zip(vectors, ids, strict=True):
-        assert opened(tmp_path / "corpus").similarities([item], vector) == pytest.approx({item: 1.0}, abs=0.001)
+        assert opened(tmp_path / "corpus").compute_similarities([item], vector) == pytest.approx({item: 1.0}, abs=0.001)
 
 
 async def test_different_vectors_for_same_papers_produce_different_segments(tmp_path: Path) -> None:
@@ -98,4 +98,4 @@ async def test_update_uses_ready_vectors(tmp_path: Path) -> None:
     assert summary.manifest.papers == len(RECORDS) + 1
     reader = opened(tmp_path / "corpus")
     known = [PaperId("bee-20")]
-    assert reader.similarities(known, vector) == pytest.approx({"bee-20": 1.0}, abs=0.001)
+    assert reader.compute_similarities(known, vector) == pytest.approx({"bee-20": 1.0}, abs=0.001)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from assayer.errors import ConfigurationError, CorpusError, InputError
 from assayer.models import OPEN, PaperId
 from index import BuildOptions, Corpus, Delta, Manifest, build_corpus, read_delta, update_corpus
-from index.building.compaction import SegmentSize, segments_to_rewrite
+from index.building.compaction import SegmentSize, choose_segments_to_rewrite
 from tests.corpus_papers import RECORDS, write_jsonl
 from tests.unit.index_building import CountingEmbedder, records
 from workers.embedding.hashing_embedder import HashingEmbedder
@@ -108,7 +108,7 @@ async def test_reader_keeps_its_version_through_updates(directory: Path) -> None
 @given(st.lists(st.tuples(st.integers(1, 500), st.floats(0, 1)), max_size=12), st.integers(1, 300))
 def test_update_rewrites_segments_with_many_hidden_papers(parts: list[tuple[int, float]], coming: int) -> None:
     sizes = [SegmentSize(papers, int(papers * share)) for papers, share in parts]
-    again = segments_to_rewrite(sizes, coming, max_papers=1000)
+    again = choose_segments_to_rewrite(sizes, coming, max_papers=1000)
     kept = [size for number, size in enumerate(sizes) if number not in again]
     assert all(size.live and size.hidden <= 0.3 * size.papers for size in kept)
 
@@ -117,7 +117,7 @@ def test_many_small_updates_leave_few_segments() -> None:
     sizes: list[SegmentSize] = [SegmentSize(100_000, 0)]
     written = 0
     for _ in range(365):
-        again = segments_to_rewrite(sizes, 100, max_papers=1_000_000)
+        again = choose_segments_to_rewrite(sizes, 100, max_papers=1_000_000)
         written += (new := 100 + sum(sizes[number].live for number in again))
         sizes = [*(size for number, size in enumerate(sizes) if number not in again), SegmentSize(new, 0)]
     assert len(sizes) <= 10

@@ -14,7 +14,7 @@ import pytest
 from assayer.models import OPEN, Filters, Paper, PaperId, Window
 from index import BuildOptions, Corpus, Delta, build_corpus, build_shards, update_corpus, update_shards
 from index.records.paper_record import PaperRecord
-from index.segments.passages import paper_text
+from index.segments.passages import build_paper_text
 from tests.corpus_papers import write_jsonl
 from workers.embedding.hashing_embedder import HashingEmbedder
 
@@ -99,7 +99,7 @@ def ids_in(window: Window, **wanted: Any) -> set[str]:
 
 async def vectors_of(ids: Sequence[str]) -> dict[str, np.ndarray[Any, np.dtype[np.float64]]]:
     """Return the vectors as the corpus stores them, in half precision."""
-    texts = [paper_text(NOW[item]["title"], NOW[item]["abstract"]) for item in ids]
+    texts = [build_paper_text(NOW[item]["title"], NOW[item]["abstract"]) for item in ids]
     vectors = (await EMBEDDER.embed(texts, "passage")).astype(np.float16).astype(np.float64)
     return dict(zip(ids, vectors, strict=True))
 

@@ -12,7 +12,7 @@ from assayer.errors import InputError
 from benchmarks.scale.assumptions import read_assumptions
 from benchmarks.scale.planning import Load, plan_scale
 from cluster.typical_usage import typical_evaluations
-from index.capacity_planning import planning_constants
+from index.capacity_planning import load_planning_constants
 from orchestrator.jobs.estimates import TypicalEvaluation
 from workers.llm import LlmSettings
 
@@ -101,7 +101,7 @@ def test_configured_figures_match_deployment_manifests() -> None:
     spec = yaml.safe_load(database.split("---")[0])["spec"]
     assert HAVE["connections"] == float(spec["postgresql"]["parameters"]["max_connections"])
     assert HAVE["database_cores"] == float(spec["resources"]["requests"]["cpu"])
-    assert HAVE["usd_a_pod_hour"] == pytest.approx(4 * planning_constants().profiles["cpu-2"].usd_per_hour)
+    assert HAVE["usd_a_pod_hour"] == pytest.approx(4 * load_planning_constants().profiles["cpu-2"].usd_per_hour)
 
 
 def test_documented_plan_table_matches_planner_output() -> None:

@@ -59,7 +59,7 @@ async def evaluated(engine: Engine, corpus: str = "") -> tuple[Report, dict[str,
 
 
 async def test_resumed_evaluation_keeps_its_corpus_version(settings: Settings) -> None:
-    version = VersionStore(settings.corpus_path).current_version()
+    version = VersionStore(settings.corpus_path).read_current_version()
     async with AsyncExitStack() as stack:
         engine = await opened(settings, stack)
         first, pinned = await evaluated(engine)
@@ -76,7 +76,7 @@ async def test_resumed_evaluation_keeps_its_corpus_version(settings: Settings) -
 
 
 async def test_evaluation_restarts_with_the_current_corpus_when_its_version_is_gone(settings: Settings) -> None:
-    gone = VersionStore(settings.corpus_path).current_version()
+    gone = VersionStore(settings.corpus_path).read_current_version()
     current = await publish(settings, "Lichens on walls")
     async with AsyncExitStack() as stack:
         report, pinned = await evaluated(await opened(settings, stack), gone)
@@ -107,4 +107,4 @@ async def test_service_without_a_corpus_reports_it_until_a_corpus_is_built(setti
         await build_corpus([tmp_path / "papers.jsonl"], tmp_path / "none", EMBEDDER)
         assert (await engine.unavailable_methods())[METHOD] is None
         report, _ = await evaluated(engine)
-    assert report.provenance.corpus_version == VersionStore(tmp_path / "none").current_version()
+    assert report.provenance.corpus_version == VersionStore(tmp_path / "none").read_current_version()
