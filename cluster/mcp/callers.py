@@ -96,7 +96,7 @@ async def _client(
         async with AsyncClient(url, key, retries=_RETRIES, transport=transport) as client:
             yield client
     except ValidationError as error:  # raised by a request body
-        raise ToolError(str(InvalidRequest.of(error))) from error
+        raise ToolError(str(InvalidRequest.from_validation_error(error))) from error
     except ClientError as error:
         raise ToolError(_error_text(error)) from error
 

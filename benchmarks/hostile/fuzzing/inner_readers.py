@@ -241,10 +241,10 @@ INNER_READERS: dict[str, Callable[[str], object]] = {
         (piece, "^" if place % 2 else "") for place, piece in enumerate(text.split(" "))
     ),
     "assayer.text.sanitise.build_hidden_flags": lambda text: build_hidden_flags([("page 1", text)]),
-    "assayer_client.errors.problem_of": lambda text: client_errors.problem_of(
+    "assayer_client.errors.build_problem": lambda text: client_errors.build_problem(
         400, {"content-type": "application/problem+json"}, text.encode("utf-8", "replace"), _NOW
     ),
-    "assayer_client.errors.seconds_to_wait": _limit_header(lambda text: client_errors.seconds_to_wait(text, _NOW)),
+    "assayer_client.errors.parse_retry_after": _limit_header(lambda text: client_errors.parse_retry_after(text, _NOW)),
     "cluster.cli.mcp.host_and_port": mcp.host_and_port,
     "cluster.cli.output.make_safe_name": output.make_safe_name,
     "cluster.corpora.tei_records.parse_tei_record": _read_record,

@@ -53,7 +53,7 @@ def service() -> "Iterator[Client]":
         with Client(settings.api_url, key) as client:
             yield client
     except ValidationError as error:  # the client found that the request exceeds the service's limits
-        raise InputError(str(InvalidRequest.of(error)), "See --help.") from error
+        raise InputError(str(InvalidRequest.from_validation_error(error)), "See --help.") from error
     except ClientError as error:
         raise AssayerError(error.message, error.hint) from error
 
