@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 ScorerKind = Literal["best", "propagation", "network"]
 """Scorer to train: the best one by comparison, or a specific one."""
-_ROUNDS = 500
+_BOOTSTRAP_ROUNDS = 500
 """Number of bootstrap rounds."""
 
 ReportStage = Callable[[str, int, int], None]
@@ -66,7 +66,7 @@ class Holdout(NamedTuple):
     after: dt.date | None = None
     seed: int = 0
 
-    def parts(self, graph: GraphArrays) -> tuple[NDArray[np.int32], ...]:
+    def split(self, graph: GraphArrays) -> tuple[NDArray[np.int32], ...]:
         if self.after is not None:
             return (find_later_ideas(graph, (self.after - dt.date(1970, 1, 1)).days),)
         return split_into_folds(graph, self.folds, self.seed)
@@ -114,15 +114,15 @@ def train(
     """Train the scorer and save it for verdicts, replacing the files of an earlier training in the graph's folder.
     Raises InputError if there are too few labelled ideas."""
     arrays = contents.arrays
-    parts = holdout.parts(arrays)
-    provenance = _provenance(contents, holdout, now)
+    parts = holdout.split(arrays)
+    provenance = _describe_provenance(contents, holdout, now)
     chosen: _Chosen | None = None
     checkpoint: Checkpoint | None = None
     if scorer == "best":
         chosen = _choose(contents, parts, holdout, progress)
         name, scores = chosen.choice.scorer, chosen.scores
     elif scorer == "network":
-        name, scores, checkpoint = _network(contents, parts, provenance, effort, progress)
+        name, scores, checkpoint = _train_network(contents, parts, provenance, effort, progress)
     else:
         propagation = LocalScorer(FEW_EDGES, HOPS)
         name, scores = propagation.name, _score_held_out(propagation, arrays, parts, progress)
@@ -130,12 +130,12 @@ def train(
     truth = arrays.labels[rows]
     title = f"{contents.plan.name}, {scorer}"
     calibration = fit_calibration(title, name, contents.plan.classes, scores[rows], truth, provenance)
-    model = None if chosen is None else _verdict_model(contents, chosen.choice, calibration)
+    model = None if chosen is None else _build_verdict_model(contents, chosen.choice, calibration)
     _write_files(folder, calibration, model, checkpoint)
     probabilities = compute_cross_fitted_probabilities(scores[rows], truth)
     # A calibration fitted on constant scores predicts the class frequencies.
     usual = compute_cross_fitted_probabilities(np.ones_like(probabilities), truth)
-    separation = bootstrap(compute_auroc, truth, [probabilities], _ROUNDS, holdout.seed)
+    separation = bootstrap(compute_auroc, truth, [probabilities], _BOOTSTRAP_ROUNDS, holdout.seed)
     return TrainingResult(
         calibration,
         _measure(truth, probabilities, holdout.seed),
@@ -165,7 +165,7 @@ def _write_files(
 
 def _measure(truth: NDArray[np.int16], probabilities: NDArray[np.float64], seed: int) -> HeldOutMeasures:
     error, squared = (
-        bootstrap(item, truth, [probabilities], _ROUNDS, seed)
+        bootstrap(item, truth, [probabilities], _BOOTSTRAP_ROUNDS, seed)
         for item in (compute_calibration_error, compute_brier_score)
     )
     return HeldOutMeasures(compute_accuracy(truth, probabilities), error, squared)
@@ -209,7 +209,9 @@ def _choose(
     return _Chosen(choice, alone[chosen_name])
 
 
-def _verdict_model(contents: GraphContents, choice: ScorerChoice, calibration: ProbabilityCalibration) -> VerdictModel:
+def _build_verdict_model(
+    contents: GraphContents, choice: ScorerChoice, calibration: ProbabilityCalibration
+) -> VerdictModel:
     """Build the verdict model, fitted on all labelled ideas."""
     kind = _REGRESSIONS.get(choice.scorer)
     texts = {idea.id: build_titled_text(idea.title, idea.text) for idea in contents.ideas}
@@ -223,7 +225,7 @@ def _verdict_model(contents: GraphContents, choice: ScorerChoice, calibration: P
     )
 
 
-def _provenance(contents: GraphContents, holdout: Holdout, now: dt.datetime) -> TrainingProvenance:
+def _describe_provenance(contents: GraphContents, holdout: Holdout, now: dt.datetime) -> TrainingProvenance:
     labels = contents.arrays.labels
     counts = {name: int((labels == row).sum()) for row, name in enumerate(contents.plan.classes)}
     return TrainingProvenance(
@@ -248,7 +250,7 @@ def _score_held_out(
     return probabilities
 
 
-def _network(
+def _train_network(
     contents: GraphContents,
     parts: tuple[NDArray[np.int32], ...],
     provenance: TrainingProvenance,

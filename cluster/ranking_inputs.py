@@ -89,16 +89,16 @@ def read_evidence(folder: Path, chars: int) -> ReportEvidence:
 def read_reports(folder: Path) -> Iterator[Report]:
     """Yield the reports one by one, ordered by file name. Raises InputError if the path is not a folder or a report
     cannot be read."""
-    return (report for path in _files(folder) if (report := _report(path)) is not None)
+    return (report for path in _list_report_files(folder) if (report := _parse_report(path)) is not None)
 
 
-def _files(folder: Path) -> list[Path]:
+def _list_report_files(folder: Path) -> list[Path]:
     if not folder.is_dir():
         raise InputError(f"{folder} is not a folder.", "Pass an output folder of `assayer evaluate --format json`.")
     return sorted(folder.glob("*.json"))
 
 
-def _report(path: Path) -> Report | None:
+def _parse_report(path: Path) -> Report | None:
     """Return the report, or None for JSON that is not a report, such as a ranking in the same folder."""
     try:
         content = json.loads(path.read_text("utf-8"))
@@ -115,7 +115,7 @@ def read_comparisons(path: Path) -> KnownFile:
     comparisons, names = list[Comparison](), dict[IdeaId, str]()
     for number, line in enumerate(read_whole_text(path).split("\n"), start=1):
         if line.strip():
-            comparison = _comparison(line, f"{path}:{number}")
+            comparison = _parse_comparison(line, f"{path}:{number}")
             comparisons.append(sanitise_comparison(comparison.drop_names()))
             for idea, name in (
                 (comparison.first, comparison.first_reference),
@@ -126,7 +126,7 @@ def read_comparisons(path: Path) -> KnownFile:
     return KnownFile(comparisons, names)
 
 
-def comparisons_between(
+def select_comparisons_between(
     ideas: Sequence[Idea], known: Sequence[Comparison], judging: Judging, path: Path
 ) -> KnownComparisons:
     """Return the known comparisons between two of these ideas that were judged under the current conditions. If there
@@ -146,7 +146,7 @@ def comparisons_between(
     return usable
 
 
-def _comparison(line: str, place: str) -> SubmittedComparison:
+def _parse_comparison(line: str, place: str) -> SubmittedComparison:
     try:
         return SubmittedComparison.model_validate_json(line)
     except ValidationError:

@@ -165,7 +165,7 @@ class IngestSettings(Frozen):
 _KEY_BYTES = 32
 
 
-def _fernet_keys(keys: tuple[SecretStr, ...]) -> tuple[SecretStr, ...]:
+def _check_fernet_keys(keys: tuple[SecretStr, ...]) -> tuple[SecretStr, ...]:
     """Return the keys unchanged; raise ValueError if a key is invalid, without repeating it in the message."""
     for number, key in enumerate(keys, 1):
         try:
@@ -178,7 +178,7 @@ def _fernet_keys(keys: tuple[SecretStr, ...]) -> tuple[SecretStr, ...]:
 
 
 class WebhookSettings(WebhookDeliverySettings):
-    keys: Annotated[tuple[SecretStr, ...], BeforeValidator(comma_separated), AfterValidator(_fernet_keys)] = ()
+    keys: Annotated[tuple[SecretStr, ...], BeforeValidator(comma_separated), AfterValidator(_check_fernet_keys)] = ()
     """Encryption keys for secrets. New secrets are encrypted with the first key; all keys can decrypt. The embedded
     database has its own key in the data directory; with another database, webhooks require a key here."""
     allow: Annotated[tuple[str, ...], BeforeValidator(comma_separated), AfterValidator(check_networks)] = ()

@@ -88,7 +88,7 @@ class ItemsPage(Resource, Generic[Ended]):
 def build_items_call(
     collection: str, page: type[ItemsPage[Ended]], job: str, *, after: int, limit: int, seconds: float
 ) -> ApiCall[ItemsPage[Ended]]:
-    """Build the request for a job's outcomes in order of arrival; `collection` is the path segment for the kind of job."""
+    """Build the request for a job's outcomes in order of arrival; `collection` is the jobs' path segment."""
     headers = {"Prefer": f"wait={seconds:g}"} if seconds else {}
     query = {"after": after, "limit": limit}
     return ApiCall(

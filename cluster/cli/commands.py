@@ -23,9 +23,9 @@ class LazyCommand(TyperCommand):
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
         """Return the actual command's context, so that the actual command handles everything, including help and
         usage."""
-        return self.command().make_context(info_name, args, parent, **extra)
+        return self.load_command().make_context(info_name, args, parent, **extra)
 
-    def command(self) -> Any:
+    def load_command(self) -> Any:
         """Import and return the actual command, with an example in its help."""
         function = str(self.name).replace("-", "_")
         module = import_module(".".join((_PACKAGE, *self._groups, function)))
@@ -39,7 +39,7 @@ class LazyCommand(TyperCommand):
         return command
 
 
-def lazy_app(help: str, commands: Iterable[LazyCommand], **options: Any) -> typer.Typer:
+def create_lazy_app(help: str, commands: Iterable[LazyCommand], **options: Any) -> typer.Typer:
     """Return a Typer app with these commands, in this order."""
 
     class Commands(TyperGroup):

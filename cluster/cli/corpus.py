@@ -16,10 +16,10 @@ from cluster.cli import corpus_ingest
 from cluster.cli.corpus_build_on_ray import build_on_ray
 from cluster.cli.corpus_nightly import history, nightly
 from cluster.cli.corpus_plan import plan
-from cluster.cli.corpus_publish import add_publication, publish, pull, source_rows
+from cluster.cli.corpus_publish import add_publication, build_source_rows, publish, pull
 from cluster.cli.corpus_search import search
 from cluster.cli.options import WithJson
-from cluster.cli.terminal import Outcome, StepProgress, readable_size, show_facts
+from cluster.cli.terminal import Outcome, StepProgress, format_size, show_facts
 from cluster.settings import Settings
 from cluster.settings_loading import load_settings
 
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 def info(as_json: WithJson = False) -> None:
     """Show the current version and how it was built."""
     settings = load_settings()
-    rows = source_rows(settings)
+    rows = build_source_rows(settings)
     try:
-        rows |= _version_rows(settings.corpus_path)
+        rows |= _build_version_rows(settings.corpus_path)
     except CorpusError:
         if not rows:
             raise
@@ -43,7 +43,7 @@ def info(as_json: WithJson = False) -> None:
     show_facts(rows, as_json=as_json)
 
 
-def _version_rows(directory: Path) -> dict[str, str]:
+def _build_version_rows(directory: Path) -> dict[str, str]:
     """Return the table rows that describe the current version on this machine. Raises CorpusError if there is none."""
     from index import ShardStore, VersionStore, is_sharded, read_manifest
 
@@ -72,16 +72,16 @@ def _version_rows(directory: Path) -> dict[str, str]:
         rejected, sources = parts[0].rejected, parts[0].sources
     return (
         rows
-        | _content_rows(parts)
+        | _build_content_rows(parts)
         | {
             "Sources": ", ".join(source.name for source in sources),
             "Skipped": "; ".join(f"{item.count:,} × {item.reason}" for item in rejected) or "nothing",
-            "On disk": readable_size(sum(part.bytes for part in parts)),
+            "On disk": format_size(sum(part.bytes for part in parts)),
         }
     )
 
 
-def _content_rows(parts: Sequence["Manifest"]) -> dict[str, str]:
+def _build_content_rows(parts: Sequence["Manifest"]) -> dict[str, str]:
     """Return the table rows that describe the combined contents of all shards."""
     segments = [segment for part in parts for segment in part.segments]
     recalls = [item.paper_index.recall_at_10 for item in segments if item.paper_index.recall_at_10 is not None]
@@ -96,7 +96,7 @@ def _content_rows(parts: Sequence["Manifest"]) -> dict[str, str]:
         "Papers": f"{sum(part.papers for part in parts):,}; dated from {earliest} to {latest}",
         "Full texts": f"{total('full_texts'):,}, {total('passages'):,} passages in addition to abstracts",
         "References": f"known for {total('with_references'):,} papers",
-        "Base graph": _graph_row(segments),
+        "Base graph": _build_graph_row(segments),
         "Embedding model": f"{parts[0].embedder}, {parts[0].dimensions} dimensions"
         + (", with lexical weights" if parts[0].lexical else ""),
         "Index": kinds if not recalls else f"{kinds}, recall@10 {min(recalls):.3f}",
@@ -104,7 +104,7 @@ def _content_rows(parts: Sequence["Manifest"]) -> dict[str, str]:
     }
 
 
-def _graph_row(segments: Sequence["SegmentEntry"]) -> str:
+def _build_graph_row(segments: Sequence["SegmentEntry"]) -> str:
     """Return the numbers of nodes and edges in the graph. A name that occurs in several segments is counted in each."""
     graphs = [segment.graph for segment in segments]
 

@@ -44,11 +44,11 @@ def nightly(
 
     If an update fails, the previous version stays in use; the reason is printed and the exit code is 2.
     """
-    update = asyncio.run(_nightly(folder, fetch, keep, usd_per_hour, max_usd))
+    update = asyncio.run(_run_nightly_update(folder, fetch, keep, usd_per_hour, max_usd))
     if as_json:
         print_json(update)
         return
-    print_markup(_outcome_sentence(update))
+    print_markup(_describe_outcome(update))
     for item in update.set_aside:
         print_markup(f"[yellow]Skipped[/] {item.count:,} × {escape(item.reason)}")
     if update.contents_usd is not None:
@@ -85,7 +85,7 @@ def history(
                 print_markup(f"{_format_start(update)} {update.outcome}: {escape(update.why)}")
 
 
-async def _nightly(
+async def _run_nightly_update(
     folder: Path, fetch: bool, keep: int, usd_per_hour: float | None, max_usd: float | None
 ) -> "NightlyRun":
     from index.building.version_builder import BuildOptions
@@ -153,7 +153,7 @@ async def _fetch_nothing() -> "tuple[RejectionCount, ...]":
     return ()
 
 
-def _outcome_sentence(update: "NightlyRun") -> str:
+def _describe_outcome(update: "NightlyRun") -> str:
     if update.outcome == "unchanged":
         return f"Nothing has changed: {update.papers:,} papers, version {update.after}."
     return (

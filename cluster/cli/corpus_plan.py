@@ -8,7 +8,7 @@ from rich.markup import escape
 
 from assayer.errors import InputError
 from cluster.cli.options import WithJson
-from cluster.cli.terminal import print_json, print_markup, readable_size, show_table
+from cluster.cli.terminal import format_size, print_json, print_markup, show_table
 
 if TYPE_CHECKING:
     from index.capacity_planning import CapacityRequest, PlannedFigure, PlanningConstants
@@ -39,7 +39,7 @@ def plan(
     from index.capacity_planning import CapacityRequest, load_planning_constants, plan_capacity
 
     capacity_request = CapacityRequest(
-        papers=_count(papers),
+        papers=_parse_count(papers),
         model=model.rsplit("/", 1)[-1],  # without the publisher's name
         profile=machine,
         full_texts=full_texts,
@@ -56,28 +56,30 @@ def plan(
         print_json(capacity)
         return
     for title, figures in zip(("Disk", "Memory", "Building", "Every night"), capacity, strict=True):
-        show_table((title, "", "Formula"), [(item.name, _value(item), item.formula) for item in figures], figures=("",))
+        show_table(
+            (title, "", "Formula"), [(item.name, _format_value(item), item.formula) for item in figures], figures=("",)
+        )
         print_markup("")
-    for line in _sources(capacity_request, have):
+    for line in _list_sources(capacity_request, have):
         print_markup(f"[dim]{escape(line)}[/]")
 
 
-def _count(text: str) -> int:
+def _parse_count(text: str) -> int:
     match = re.fullmatch(r"(\d+(?:\.\d+)?)([kmb]?)", text.strip().lower().replace(",", "").replace("_", ""))
     if not match or not (count := round(float(match[1]) * _TIMES[match[2]])):
         raise InputError(f"{text!r} is not a number of papers.", "Use a number such as 200M, 25k or 1000000.")
     return count
 
 
-def _value(figure: "PlannedFigure") -> str:
+def _format_value(figure: "PlannedFigure") -> str:
     if figure.unit == "bytes":
-        return readable_size(figure.value)
+        return format_size(figure.value)
     if figure.unit == "USD":
         return f"{figure.value:,.2f} USD"
     return f"{figure.value:,.1f} h" if figure.value >= 1 else f"{figure.value * 60:,.1f} min"
 
 
-def _sources(capacity_request: "CapacityRequest", have: "PlanningConstants") -> list[str]:
+def _list_sources(capacity_request: "CapacityRequest", have: "PlanningConstants") -> list[str]:
     profile = have.profiles[capacity_request.profile]
     speed = profile.rates[capacity_request.model].source if capacity_request.texts_per_second is None else "given"
     price = profile.price if capacity_request.usd_per_hour is None else "given"

@@ -13,7 +13,7 @@ from assayer.models.curation import PAPER_KINDS
 from assayer_client.curation import CuratedPaper
 from cluster.cli.curation_output import open_curation, report_curation, write_lines
 from cluster.cli.options import WithJson, WithLocalModel, WithModel, WithProfile, update_section
-from cluster.cli.standard_input import from_standard_input
+from cluster.cli.standard_input import read_from_standard_input
 from cluster.cli.terminal import print_markup, run_resumable
 from cluster.local_model import start_chosen_model
 from cluster.settings import Settings
@@ -32,7 +32,7 @@ def curate(
         Path,
         typer.Argument(
             help="JSON Lines file of papers with `title`, `abstract` and optionally `id`; - for standard input.",
-            callback=from_standard_input,
+            callback=read_from_standard_input,
         ),
     ],
     out: Annotated[Path, typer.Option(help="JSONL file for the results, one line per paper.")] = Path("curated.jsonl"),

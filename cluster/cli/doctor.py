@@ -26,12 +26,12 @@ def doctor(profile: WithProfile = "laptop", model: WithModel = None, as_json: Wi
     try:
         findings = run_health_checks(load_settings(profile, model))
     except ConfigurationError as error:
-        findings = _yield_one(Finding("settings", "broken", str(error)))
+        findings = _yield_finding(Finding("settings", "broken", str(error)))
     if asyncio.run(_show(findings, as_json=as_json)):
         raise typer.Exit(1)
 
 
-async def _yield_one(finding: "Finding") -> "AsyncIterator[Finding]":
+async def _yield_finding(finding: "Finding") -> "AsyncIterator[Finding]":
     yield finding
 
 

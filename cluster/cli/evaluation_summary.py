@@ -30,7 +30,7 @@ _HEADINGS = (
 )
 
 
-_CLOSEST_SHOWN = 5
+_MAX_CLOSEST_PAPERS = 5
 
 _SUSPICIOUS, _NOTHING = "Suspicious text", "none"
 
@@ -44,15 +44,15 @@ class SummaryRow(NamedTuple):
     file: str
 
     @classmethod
-    def of(cls, report: Report, files: Sequence[Path]) -> "SummaryRow":
+    def from_report(cls, report: Report, files: Sequence[Path]) -> "SummaryRow":
         figures = [] if was_made_without_model(report) else [(part.title, _format_score(part)) for part in report.parts]
         figures.append((_SUSPICIOUS, ", ".join(suspicious_kinds(report.idea.flags)).replace("_", " ") or _NOTHING))
         if report.evidence is not None:
-            figures += _evidence_counts(report.evidence)
+            figures += _count_evidence(report.evidence)
         elif report.release is not None:
             figures.append(("Release", report.release.state))
         if isinstance(report.verdict, Verdict):
-            figures.append(("Labelled ideas", _outcome(report.verdict)))
+            figures.append(("Labelled ideas", _format_outcome(report.verdict)))
         if report.parts or report.evidence:
             fit = report.coverage.corpus_fit
             figures.append(("Corpus fit", "unknown" if isinstance(fit, Absent) else f"{fit.level} ({fit.value:.2f})"))
@@ -73,7 +73,7 @@ class ReportRecord(TypedDict):
     files: list[str]
 
 
-def report_record(report: Report, files: Sequence[Path]) -> ReportRecord:
+def build_report_record(report: Report, files: Sequence[Path]) -> ReportRecord:
     """Return the values of a report that `--json` prints."""
     return ReportRecord(
         source=report.idea.source,
@@ -124,7 +124,7 @@ def _show_closest_papers(report: Report, evidence: EvidenceReport) -> None:
     """Print the papers closest to the idea, each with its most similar passage."""
     references = {reference.label: reference for reference in report.references}
     nearest = sorted(evidence.closest_passages, key=lambda item: -item.similarity)
-    for item in nearest[:_CLOSEST_SHOWN]:
+    for item in nearest[:_MAX_CLOSEST_PAPERS]:
         paper = references[item.paper.label]
         year = paper.publication_date.year if paper.publication_date else "no date"
         quote = _truncate(item.paper.quote or "", 160)
@@ -168,7 +168,7 @@ def _show_verdict(verdict: Verdict) -> None:
         print_markup(f"No outcome: {escape(verdict.decision.reason)}")
 
 
-def _evidence_counts(evidence: EvidenceReport) -> list[tuple[str, str]]:
+def _count_evidence(evidence: EvidenceReport) -> list[tuple[str, str]]:
     """Return headings and counts for the items in an evidence report."""
     counts = (
         ("Close papers", evidence.closest_passages),
@@ -178,7 +178,7 @@ def _evidence_counts(evidence: EvidenceReport) -> list[tuple[str, str]]:
     return [(heading, f"{len(items)}") for heading, items in counts]
 
 
-def _outcome(verdict: Verdict) -> str:
+def _format_outcome(verdict: Verdict) -> str:
     """Return the outcome and its probability, or `no outcome named`."""
     if isinstance(verdict.decision, Absent):
         return "no outcome named"

@@ -14,7 +14,7 @@ from assayer.cutoff import check_cutoff
 from assayer.models import Idea
 from assayer.reports.bibliographies import convert_to_listed_work, render_bibtex, render_ris
 from cluster.cli.idea_inputs import read_idea_inputs
-from cluster.cli.options import IdeaPaths, WithJson, WithProfile, day
+from cluster.cli.options import IdeaPaths, WithJson, WithProfile, parse_day_option
 from cluster.cli.terminal import print_error, print_json, print_markup
 from cluster.settings import Settings
 from cluster.settings_loading import load_settings
@@ -39,13 +39,13 @@ def references(
     as_json: WithJson = False,
 ) -> None:
     """List relevant papers in the corpus that an idea does not cite; no language model is needed."""
-    last_day = day(cutoff, "cutoff")
+    last_day = parse_day_option(cutoff, "cutoff")
     settings = load_settings(profile)
     ideas, failures = asyncio.run(_read(paths, settings))
     if ideas:
         missed_by_idea = asyncio.run(_find_missed_references(ideas, limit, last_day, settings))
         if as_json:
-            print_json([record for suggestion in missed_by_idea for record in _records(suggestion)])
+            print_json([record for suggestion in missed_by_idea for record in _build_records(suggestion)])
         elif bibliography is not None:
             _print_bibliography(missed_by_idea, bibliography)
         else:
@@ -115,7 +115,7 @@ def _describe_ways(ways: "Sequence[WayFound]") -> str:
     return "; ".join(filter(None, ["near the idea's words" if by_words else "", citation_text]))
 
 
-def _records(missed: "MissedReferences") -> Iterator[dict[str, object]]:
+def _build_records(missed: "MissedReferences") -> Iterator[dict[str, object]]:
     """Yield the fields of each reference that `--json` prints."""
     for rank, reference in enumerate(missed.references, start=1):
         paper = reference.paper

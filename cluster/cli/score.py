@@ -20,7 +20,7 @@ from cluster.settings import Settings
 if TYPE_CHECKING:
     from cluster.curator import CurationWork
 
-_SHOWN = 20
+_MAX_SHOWN_IDEAS = 20
 
 
 class _Scored(NamedTuple):
@@ -82,11 +82,11 @@ def _show(scored: list[IdeaScores]) -> None:
     figures = [item.dimension.capitalize() for item in scored[0].scores]
     rows = [
         (idea.title, *("absent" if isinstance(item.score, Absent) else f"{item.score:g}" for item in idea.scores))
-        for idea in scored[:_SHOWN]
+        for idea in scored[:_MAX_SHOWN_IDEAS]
     ]
     show_table(("Idea", *figures), rows, figures)
-    if len(scored) > _SHOWN:
-        print_markup(f"… and {len(scored) - _SHOWN:,} more.")
+    if len(scored) > _MAX_SHOWN_IDEAS:
+        print_markup(f"… and {len(scored) - _MAX_SHOWN_IDEAS:,} more.")
     for idea in scored:
         missing = [item for item in idea.scores if isinstance(item.score, Absent)]
         if missing and isinstance(missing[0].score, Absent):

@@ -51,26 +51,26 @@ async def ingest_s2_release(
     """Ingest a full release into a new folder, or diffs into a folder that already has a release. Data sets that are
     already in the folder are always updated."""
     if datasets:
-        _kinds(datasets)
+        _parse_kinds(datasets)
     key = settings.s2.api_key.get_secret_value()
     address = settings.s2.base_url or _S2
     async with (
         open_shared_pacer(settings, "semantic_scholar") as pace,
-        _transfers(settings, settings.s2.spacing_seconds, pace) as transfers,
+        _open_transfers(settings, settings.s2.spacing_seconds, pace) as transfers,
     ):
         service = S2Datasets(transfers, address, key)
         with _lock_destination(to):
             ingest = _ingest(to, "s2", settings, report)
             release_id = (await service.fetch_release(release)).release_id
-            links = await _s2_links(
-                service, ingest, _kinds((*datasets, *ingest.state.kinds) or _S2_DATASETS), release_id
+            links = await _list_s2_links(
+                service, ingest, _parse_kinds((*datasets, *ingest.state.kinds) or _S2_DATASETS), release_id
             )
             with _download_folder(ingest) as folder:
                 supply = S2Files(service, transfers, links, folder)
                 return await ingest.run(supply.sources, supply, max(release_id, ingest.state.until))
 
 
-async def _s2_links(
+async def _list_s2_links(
     service: S2Datasets, ingest: Ingest, kinds: Sequence[SourceKind], release_id: str
 ) -> dict[S2File, str]:
     """Return links to the complete data sets in the folder's current or newly started release, and to the diffs from
@@ -105,7 +105,7 @@ async def ingest_arxiv(
     last_day = min(until or yesterday, yesterday)
     async with (
         open_shared_pacer(settings, "arxiv") as pace,
-        _transfers(settings, settings.arxiv.spacing_seconds, pace) as transfers,
+        _open_transfers(settings, settings.arxiv.spacing_seconds, pace) as transfers,
     ):
         with _lock_destination(to):
             ingest = _ingest(to, "arxiv", settings, report)
@@ -121,7 +121,7 @@ async def ingest_openalex(
 ) -> IngestSummary:
     """Ingest an OpenAlex snapshot; by default, the manifest used in the last run. The ids in the `merged` files are
     removed, and stay removed in later runs that do not list them."""
-    async with _transfers(settings, 0.0) as transfers:
+    async with _open_transfers(settings, 0.0) as transfers:
         with _lock_destination(to):
             ingest = _ingest(to, "openalex", settings, report)
             with _download_folder(ingest) as folder:
@@ -153,7 +153,7 @@ def _ingest(to: str, origin: str, settings: Settings, report: ReportProgress) ->
     return Ingest(to, origin, IngestOptions(partitions=options.partitions, jobs=options.jobs, join=limits), report)
 
 
-def _kinds(datasets: Sequence[str]) -> list[SourceKind]:
+def _parse_kinds(datasets: Sequence[str]) -> list[SourceKind]:
     unknown = [dataset for dataset in datasets if dataset not in S2_KINDS]
     if unknown or "papers" not in datasets:
         raise InputError(
@@ -169,13 +169,13 @@ def _download_folder(ingest: Ingest) -> Iterator[Path]:
     folder = (
         ingest.root.local / ".incoming"
         if ingest.root.local
-        else _private_temp_dir(f"{hash64([str(ingest.root)])[0]:016x}")
+        else _create_private_temp_dir(f"{hash64([str(ingest.root)])[0]:016x}")
     )
     yield folder
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def _private_temp_dir(name: str) -> Path:
+def _create_private_temp_dir(name: str) -> Path:
     """Return a private folder inside the system's temporary directory. Other users can write to that directory, so this
     raises InputError if another user created the folder first."""
     folder = Path(gettempdir()) / f"assayer-incoming-{name}"
@@ -186,7 +186,7 @@ def _private_temp_dir(name: str) -> Path:
 
 
 @asynccontextmanager
-async def _transfers(
+async def _open_transfers(
     settings: Settings, spacing: float, pace: Pacer | None = None
 ) -> AsyncIterator[ResumableDownloader]:
     limits = settings.ingest.transfers.model_copy(update={"spacing": max(settings.ingest.transfers.spacing, spacing)})

@@ -159,7 +159,7 @@ class _EmbeddingWorker:
         self._loop = asyncio.Runner()
 
     def __call__(self, portions: pa.Table) -> pa.Table:
-        embedded = [self._store_portion(key, texts) for key, texts in _rows(portions)]
+        embedded = [self._store_portion(key, texts) for key, texts in _iterate_rows(portions)]
         return portions.drop_columns(["list"]).append_column("embedded", pa.array(embedded, pa.int64()))
 
     def _store_portion(self, key: str, texts: Sequence[str]) -> int:
@@ -173,7 +173,7 @@ class _EmbeddingWorker:
         return len(texts)
 
 
-def _rows(portions: pa.Table) -> Iterable[tuple[str, list[str]]]:
+def _iterate_rows(portions: pa.Table) -> Iterable[tuple[str, list[str]]]:
     return zip(portions["key"].to_pylist(), portions["list"].to_pylist(), strict=True)
 
 

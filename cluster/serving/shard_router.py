@@ -45,7 +45,7 @@ class ShardRouter(RequestRouter):
         ]
 
 
-def shard_routing(copies: int, look_seconds: float) -> dict[str, Any]:
+def configure_shard_routing(copies: int, look_seconds: float) -> dict[str, Any]:
     """Return the `request_router_config` for a pool that shares all shards. Each shard is held by `copies` processes,
     and Serve asks them every `look_seconds` which shards they have open."""
     return {

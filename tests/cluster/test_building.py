@@ -12,7 +12,7 @@ import pytest
 
 from assayer.errors import ConfigurationError, InputError
 from cluster.corpora.ray_build import EmbeddingResources, RayBuildPlan, build_on_ray, embed_on_ray
-from cluster.ray_cluster import corpus_build_cluster, private_environment
+from cluster.ray_cluster import enter_private_environment, start_corpus_build_cluster
 from index import Manifest, VersionStore, build_corpus, build_shards, read_manifest
 from tests.contract.bge_models import small_bge_m3
 from tests.corpus_papers import RECORDS, write_jsonl
@@ -31,7 +31,7 @@ SECTIONS = [{"title": "Method", "text": "We count the visits of bees to blossoms
 
 @pytest.fixture(scope="module", autouse=True)
 def cluster() -> Iterator[None]:
-    with private_environment() as folder, corpus_build_cluster(folder, cpus=1):
+    with enter_private_environment() as folder, start_corpus_build_cluster(folder, cpus=1):
         yield
 
 

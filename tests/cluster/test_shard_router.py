@@ -56,7 +56,7 @@ def test_next_replica_in_order_replaces_a_dead_replica() -> None:
 
 
 def test_request_without_a_shard_is_routed_to_any_replica() -> None:
-    assert _chosen([_replica(name) for name in NAMES], _call(method="held")) == [list(NAMES)]
+    assert _chosen([_replica(name) for name in NAMES], _call(method="list_held_shards")) == [list(NAMES)]
 
 
 class Handle:
@@ -92,18 +92,18 @@ class Clock:
 async def _mine(shards: SharedShards, clock: Clock, *names: str) -> list[int]:
     """Return the shards assigned once these processes have been known for a while."""
     note_pool_members("pool of a test", [*names])
-    await shards.mine()
+    await shards.list_assigned_shards()
     clock.now += 6
-    return await shards.mine()
+    return await shards.list_assigned_shards()
 
 
 async def test_replica_without_known_members_opens_no_shards(handle: Handle) -> None:
     shards = SharedShards(ShardSharing(12, 2, 4))
-    assert await shards.mine() == []
+    assert await shards.list_assigned_shards() == []
     await asyncio.sleep(0)
-    assert handle.called == ["held"]
-    await shards.mine()
-    assert handle.called == ["held"], "once is enough"
+    assert handle.called == ["list_held_shards"]
+    await shards.list_assigned_shards()
+    assert handle.called == ["list_held_shards"], "once is enough"
 
 
 async def test_replica_opens_its_share_of_shards_among_running_replicas(handle: Handle) -> None:
@@ -120,9 +120,9 @@ async def test_first_replica_opens_no_shards_before_the_others_start(handle: Han
     opened: set[int] = set()
     for count in range(1, len(NAMES)):
         note_pool_members("pool of a test", [*NAMES[:count]])
-        opened |= {*await shards.mine()}
+        opened |= {*await shards.list_assigned_shards()}
         clock.now += 30
-        opened |= {*await shards.mine()}
+        opened |= {*await shards.list_assigned_shards()}
     assert opened == set()
     assert await _mine(shards, clock, *NAMES) == list_shards_of_process("red", 12, NAMES, 1)
 
@@ -133,9 +133,9 @@ async def test_shards_of_a_lost_replica_are_taken_over_after_a_delay(handle: Han
     before = await _mine(shards, clock, *NAMES)
     left = [name for name in NAMES if name != "green"]
     assert await _mine(shards, clock, *left) == []
-    assert shards.let_go(range(12)) == [], "nothing is closed meanwhile either"
+    assert shards.choose_shards_to_close(range(12)) == [], "nothing is closed meanwhile either"
     clock.now += 60
-    after = await shards.mine()
+    after = await shards.list_assigned_shards()
     assert {*before} < {*after} == {*list_shards_of_process("red", 12, left, 1)}
 
 
@@ -146,6 +146,6 @@ async def test_reassigned_shard_is_closed_once_it_is_no_longer_requested(handle:
     mine = await _mine(shards, clock, *NAMES)
     others = [number for number in range(12) if number not in mine]
     shards.note_asked(others[0])
-    assert shards.let_go(range(12)) == others[1:]
+    assert shards.choose_shards_to_close(range(12)) == others[1:]
     clock.now += 400
-    assert shards.let_go(range(12)) == others
+    assert shards.choose_shards_to_close(range(12)) == others

@@ -11,7 +11,7 @@ from assayer.methods.innoeval.options import BoardOptions
 from assayer.models import Absent
 from assayer.models.llm import GpuSpeed
 from cluster.methods import METHOD_DESCRIPTIONS
-from cluster.typical_usage import estimate_typical_board, typical_evaluations
+from cluster.typical_usage import estimate_typical_board, estimate_typical_evaluations
 from orchestrator.jobs.estimates import CostEstimate, EvaluationUsage, QueuePace, TypicalEvaluation, estimate_cost
 from workers.llm.settings import LlmSettings, Price
 
@@ -87,8 +87,8 @@ def llm(**prices: Price) -> LlmSettings:
 
 
 def test_typical_cost_uses_prices_of_configured_models() -> None:
-    known = typical_evaluations(llm(big=Price(10, 40), small=Price(1, 4)))
-    cheap = typical_evaluations(llm(big=Price(1, 4), small=Price(1, 4)))
+    known = estimate_typical_evaluations(llm(big=Price(10, 40), small=Price(1, 4)))
+    cheap = estimate_typical_evaluations(llm(big=Price(1, 4), small=Price(1, 4)))
     assert known.keys() <= METHOD_DESCRIPTIONS.keys()
     one, other = known[scholareval.METHOD], cheap[scholareval.METHOD]
     assert isinstance(one.cost_usd, float)
@@ -99,22 +99,22 @@ def test_typical_cost_uses_prices_of_configured_models() -> None:
 
 
 def test_missing_price_makes_cost_absent_and_missing_model_makes_it_zero() -> None:
-    missing = typical_evaluations(llm(small=Price(1, 4)))[scholareval.METHOD].cost_usd
+    missing = estimate_typical_evaluations(llm(small=Price(1, 4)))[scholareval.METHOD].cost_usd
     assert isinstance(missing, Absent)
     assert "big" in missing.reason
-    assert {typical_evaluation.cost_usd for typical_evaluation in typical_evaluations(None).values()} == {0.0}
+    assert {typical_evaluation.cost_usd for typical_evaluation in estimate_typical_evaluations(None).values()} == {0.0}
 
 
 def test_gpu_hours_come_from_the_speeds_of_all_models_in_use() -> None:
     speed = GpuSpeed(read=1_000, written=100)
     settings = llm().model_copy(update={"gpu_speeds": {"big": speed, "small": speed}})
-    found = typical_evaluations(settings)[scholareval.METHOD]
+    found = estimate_typical_evaluations(settings)[scholareval.METHOD]
     assert found.gpu_hours == pytest.approx((found.prompt_tokens / 1_000 + found.completion_tokens / 100) / 3600)
     assert isinstance(found.gpu_hours, float)
     assert isinstance(found.high_gpu_hours, float)
     assert found.gpu_hours < found.high_gpu_hours
     incomplete = settings.model_copy(update={"gpu_speeds": {"big": speed}})
-    assert typical_evaluations(incomplete)[scholareval.METHOD].gpu_hours is None
+    assert estimate_typical_evaluations(incomplete)[scholareval.METHOD].gpu_hours is None
 
 
 def test_own_gpu_hours_need_the_speed_of_every_evaluation() -> None:
@@ -129,7 +129,7 @@ def test_own_gpu_hours_need_the_speed_of_every_evaluation() -> None:
 
 def test_board_cost_depends_on_its_size_and_models() -> None:
     prices = {"big": Price(10, 40), "small": Price(1, 4), "dear": Price(100, 400)}
-    usual = typical_evaluations(llm(**prices))[INNOEVAL]
+    usual = estimate_typical_evaluations(llm(**prices))[INNOEVAL]
     board = estimate_typical_board(llm(**prices), BoardOptions())
     assert board(None, ()) == usual
     one, ten, dear = board(1, ()), board(10, ()), board(None, ("big", "dear"))
@@ -145,7 +145,7 @@ def test_board_cost_depends_on_its_size_and_models() -> None:
 
 
 def test_estimate_uses_the_configured_board_size() -> None:
-    usual = typical_evaluations(llm(big=Price(1, 4), small=Price(1, 4)))[INNOEVAL]
-    control = typical_evaluations(llm(big=Price(1, 4), small=Price(1, 4)), BoardOptions(board=0))[INNOEVAL]
+    usual = estimate_typical_evaluations(llm(big=Price(1, 4), small=Price(1, 4)))[INNOEVAL]
+    control = estimate_typical_evaluations(llm(big=Price(1, 4), small=Price(1, 4)), BoardOptions(board=0))[INNOEVAL]
     assert control.prompt_tokens < usual.prompt_tokens
     assert estimate_typical_board(None, BoardOptions())(50, ("any",)).cost_usd == 0.0

@@ -19,7 +19,7 @@ from assayer.reports.ranking_page import RankingPage, render_ranking_html, rende
 from assayer_client.comparisons import Comparison, ComparisonResult, DimensionVerdict
 from cluster.clock import SystemClock
 from cluster.ranker import Ranker, RankingInputs
-from cluster.ranking_inputs import comparisons_between
+from cluster.ranking_inputs import select_comparisons_between
 from cluster.run_request import ResultInputs, RunRequest
 from cluster.settings import RankingSettings, Settings
 from tests.unit.judges import JudgeLlm, ranking_run, right
@@ -149,10 +149,10 @@ async def test_comparisons_with_different_blinding_are_rejected_with_reason(tmp_
     blind = (await ranked(tmp_path, JudgeLlm(right), BLIND)).comparisons
     path = Path("known.jsonl")
     with pytest.raises(InputError, match=r"known\.jsonl.* with the original names .* blind.*--no-blind"):
-        comparisons_between(ideas(), before, Judging(RULES), path)
+        select_comparisons_between(ideas(), before, Judging(RULES), path)
     with pytest.raises(InputError, match=r"judged blind cannot be used, because this ranking is not blind.*--blind"):
-        comparisons_between(ideas(), blind, Judging(None), path)
-    both = comparisons_between(ideas(), [*before, *blind], Judging(RULES), path)
+        select_comparisons_between(ideas(), blind, Judging(None), path)
+    both = select_comparisons_between(ideas(), [*before, *blind], Judging(RULES), path)
     assert (both.usable, both.refused) == (list(blind), list(before))
     again = await ranked(tmp_path, JudgeLlm(right), BLIND, known=[*before, *blind])
     assert again.ranking.judge.submitted_comparisons == len(blind)

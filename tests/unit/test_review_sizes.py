@@ -57,7 +57,7 @@ def test_slow_model_gets_small_review_one_repair_and_an_estimate() -> None:
     assert chosen.settings.llm is not None
     assert chosen.settings.llm.repair_attempts == 1
     assert chosen.settings.evaluation.concurrency == LOCAL.options.slots
-    said = chosen.announcement(1, METHOD)
+    said = chosen.describe_speed(1, METHOD)
     assert said is not None
     assert f"about {SLOW.seconds(SMALL.prompt_tokens, SMALL.completion_tokens) / 60:.0f} minutes" in said
     assert "smaller" in said
@@ -73,11 +73,11 @@ def test_slow_model_gets_small_review_one_repair_and_an_estimate() -> None:
 def test_estimate_says_how_much_other_programs_may_add(load: float, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("psutil.getloadavg", lambda: (load, 0.0, 0.0))
     monkeypatch.setattr("psutil.cpu_count", lambda: 2)
-    assert said in str(_chosen(SLOW).announcement(1, METHOD))
+    assert said in str(_chosen(SLOW).describe_speed(1, METHOD))
 
 
 def test_fast_model_gets_usual_review() -> None:
     assert _chosen(FAST).settings.review == ReviewOptions()
-    said = _chosen(FAST).announcement(1, METHOD)
+    said = _chosen(FAST).describe_speed(1, METHOD)
     assert said is not None
     assert "smaller" not in said

@@ -11,7 +11,7 @@ from pydantic import SecretStr
 from assayer.errors import InputError
 from benchmarks.scale.assumptions import read_assumptions
 from benchmarks.scale.planning import Load, plan_scale
-from cluster.typical_usage import typical_evaluations
+from cluster.typical_usage import estimate_typical_evaluations
 from index.capacity_planning import load_planning_constants
 from orchestrator.jobs.estimates import TypicalEvaluation
 from workers.llm import LlmSettings
@@ -19,7 +19,7 @@ from workers.llm import LlmSettings
 ROOT = Path(__file__).parents[2]
 IDEA = TypicalEvaluation(calls=36, prompt_tokens=200_000, completion_tokens=25_000, cost_usd=0.0, high_cost_usd=0.0)
 LLM = LlmSettings(base_url="http://127.0.0.1/v1", model="any", api_key=SecretStr("none"))
-SCHOLAREVAL = typical_evaluations(LLM)["scholareval"]
+SCHOLAREVAL = estimate_typical_evaluations(LLM)["scholareval"]
 HAVE = read_assumptions()
 PLAIN = HAVE.override(
     [

@@ -64,7 +64,7 @@ EXEMPT: Mapping[str, str] = {
     "cluster.innoeval_calibrations": _NAME_OF_OURS,
     "cluster.job_performer": _NAME_OF_OURS,
     "cluster.mcp.answers.shorten_text": "cuts a text at a length",
-    "cluster.mcp.answers.report_piece": "cuts a report that the service has written",
+    "cluster.mcp.answers.build_report_piece": "cuts a report that the service has written",
     "cluster.mcp.callers.make_opener_with_callers_key": _NAME_OF_OURS,
     "cluster.mcp.callers.make_opener_with_own_key": _NAME_OF_OURS,
     "cluster.mcp.server": _NAME_OF_OURS,

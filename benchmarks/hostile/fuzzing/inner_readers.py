@@ -245,10 +245,10 @@ INNER_READERS: dict[str, Callable[[str], object]] = {
         400, {"content-type": "application/problem+json"}, text.encode("utf-8", "replace"), _NOW
     ),
     "assayer_client.errors.parse_retry_after": _limit_header(lambda text: client_errors.parse_retry_after(text, _NOW)),
-    "cluster.cli.mcp.host_and_port": mcp.host_and_port,
+    "cluster.cli.mcp.parse_host_and_port": mcp.parse_host_and_port,
     "cluster.cli.output.make_safe_name": output.make_safe_name,
     "cluster.corpora.tei_records.parse_tei_record": _read_record,
-    "cluster.mcp.callers.bearer_key": _limit_header(callers.bearer_key),
+    "cluster.mcp.callers.parse_bearer_key": _limit_header(callers.parse_bearer_key),
     "index.ingest.arxiv_oai.read_oai_page": _read_oai,
     "index.ingest.openalex_snapshot.read_merged_ids": _read_merged_ids,
     "index.records.json_lines.read_bounded_lines": lambda text: list(json_lines.read_bounded_lines(_open_text(text))),

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cluster.cli.batch.service_client import identify_kind, service
+from cluster.cli.batch.service_client import identify_kind, open_service_client
 from cluster.cli.options import WithJson
 from cluster.cli.terminal import print_json, print_remark
 
@@ -22,7 +22,7 @@ def retry(
     """Retry failed and cancelled evaluations under their existing ids."""
     for item in ids:
         identify_kind(item, "evaluation", "batch")
-    with service() as client:
+    with open_service_client() as client:
         outcomes = {item: _retry(client, item) for item in ids}
     if as_json:
         print_json(outcomes)

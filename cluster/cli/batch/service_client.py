@@ -40,7 +40,7 @@ KINDS: tuple[Kind, ...] = tuple(_KINDS.values())
 
 
 @contextmanager
-def service() -> "Iterator[Client]":
+def open_service_client() -> "Iterator[Client]":
     """Open a client for the service named in the settings (ASSAYER_API_URL, ASSAYER_API_KEY)."""
     from pydantic import ValidationError
 
@@ -58,7 +58,7 @@ def service() -> "Iterator[Client]":
         raise AssayerError(error.message, error.hint) from error
 
 
-class _Remarks(logging.Handler):
+class _RemarkHandler(logging.Handler):
     """Log handler that shows the client's messages, such as those about retries."""
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -68,7 +68,7 @@ class _Remarks(logging.Handler):
 def _show_client_log() -> None:
     log = logging.getLogger("assayer_client")
     if not log.handlers:
-        log.addHandler(_Remarks())
+        log.addHandler(_RemarkHandler())
         log.setLevel(logging.INFO)
 
 
@@ -83,7 +83,7 @@ def identify_kind(identifier: str, *accepted: Kind) -> Kind:
     return kind
 
 
-def job_operations(client: "Client", kind: Kind) -> JobOperations:
+def get_job_operations(client: "Client", kind: Kind) -> JobOperations:
     """Return the client's operations for a kind of job other than a batch."""
     operations: dict[Kind, JobOperations] = {
         "evaluation": client.evaluations,

@@ -57,7 +57,7 @@ class Bucket:
 
 async def _held(corpora: PooledCorpora) -> dict[str, list[int]]:
     """Return the shards each process has open, by process name."""
-    told: Any = corpora.pools[0].handle.broadcast(IndexReplica.held.__name__)
+    told: Any = corpora.pools[0].handle.broadcast(IndexReplica.list_held_shards.__name__)
     answers = await asyncio.to_thread(told.results, timeout_s=30, return_exceptions=True)
     return {answer[0]: answer[1] for answer in answers if not isinstance(answer, BaseException)}
 

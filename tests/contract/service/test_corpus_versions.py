@@ -103,8 +103,8 @@ async def test_service_without_a_corpus_reports_it_until_a_corpus_is_built(setti
         engine = await opened(elsewhere, stack)
         with pytest.raises(CorpusError, match="There is no corpus"):
             await evaluated(engine)
-        assert isinstance((await engine.unavailable_methods())[METHOD], CorpusError)
+        assert isinstance((await engine.find_unavailable_methods())[METHOD], CorpusError)
         await build_corpus([tmp_path / "papers.jsonl"], tmp_path / "none", EMBEDDER)
-        assert (await engine.unavailable_methods())[METHOD] is None
+        assert (await engine.find_unavailable_methods())[METHOD] is None
         report, _ = await evaluated(engine)
     assert report.provenance.corpus_version == VersionStore(tmp_path / "none").read_current_version()
