@@ -108,7 +108,7 @@ class Curator:
         async def one(paper: SourcePaper, run: Run) -> CuratedPaper:
             return await curate_paper(paper, self.llm, run, options)
 
-        return CurationStage("cu", "papers", papers, {"papers": [item.model_dump() for item in papers]}, options, one)
+        return CurationStage("cu", "papers", papers, {"papers": [paper.model_dump() for paper in papers]}, options, one)
 
     def create_proposal_stage(
         self, questions: Sequence[ResearchQuestion], ranking_method: BestBy | None, candidates: int | None = None
@@ -130,7 +130,10 @@ class Curator:
             )
             return proposed._replace(candidates=placed_candidates)
 
-        request_fields = {"questions": [item.model_dump() for item in questions], "ranking_method": ranking_method}
+        request_fields = {
+            "questions": [question.model_dump() for question in questions],
+            "ranking_method": ranking_method,
+        }
         return CurationStage("ci", "questions", questions, request_fields, options, one)
 
     def create_scoring_stage(self, asked: Sequence[IdeaToScore]) -> CurationStage[IdeaToScore, IdeaScores]:

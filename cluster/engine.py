@@ -88,7 +88,7 @@ class Engine:
             settings = apply_board(self.settings, run_request.board, run_request.board_models)
             without_board = replace(run_request, board=None, board_models=())
             return await replace(self, settings=settings).evaluate(idea, method, cutoff, progress, without_board)
-        cutoff = min((item for item in (idea.cutoff, cutoff) if item is not None), default=None)
+        cutoff = min((day for day in (idea.cutoff, cutoff) if day is not None), default=None)
         check_request(method, cutoff, self.clock.now().date())
         self._check_method(method)
         entry = METHODS[method]
@@ -227,7 +227,7 @@ class Engine:
                 "idea": idea.id,
                 "blinding": idea.blinding.rules if idea.blinding else None,
                 "method": method,
-                "criteria": [[item.model_dump() for item in run_request.criteria], JUDGE_CRITERIA.digest],
+                "criteria": [[criterion.model_dump() for criterion in run_request.criteria], JUDGE_CRITERIA.digest],
                 "cutoff": cutoff.isoformat() if cutoff else None,
                 "options": entry.options(self.settings).model_dump(mode="json"),
                 "models": self.backends.llm.models if asks_llm else (),

@@ -49,7 +49,10 @@ class BeyondPapersFactory:
     @property
     def version(self) -> list[str]:
         """Names of the sources that may be queried, recorded among a report's inputs."""
-        return [*(name for name, item in (("web", self.web), ("code", self.code)) if item is not None), *self.datasets]
+        return [
+            *(name for name, adapter in (("web", self.web), ("code", self.code)) if adapter is not None),
+            *self.datasets,
+        ]
 
 
 async def open_beyond_papers(
@@ -145,7 +148,7 @@ class JournalledCorpusTexts:
 
     async def get(self, papers: Sequence[Paper], window: Window) -> Mapping[PaperId, FullText | Absent]:
         found = await CorpusFullTexts(self.corpus).get(papers, window)
-        texts = sum(isinstance(item, FullText) for item in found.values())
+        texts = sum(isinstance(text, FullText) for text in found.values())
         self.run.journal.record_use(self.corpus.source, "full_texts", requests=len(papers), results=texts)
         return found
 

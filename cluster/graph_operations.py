@@ -218,10 +218,14 @@ async def check_batch(
             contents = await graph.load()
             owners = [contents.ideas[row].id for row in contents.arrays.idea_of]
             texts = [viewpoint.text for viewpoint in contents.viewpoints]
-            by_graph = (find_resemblance_in_graph(item, graph.neighbours, owners, texts, limits) for item in batch)
-            resemblances[f"Against graph {plan.name}"] = [item for item in by_graph if item is not None]
+            by_graph = (find_resemblance_in_graph(idea, graph.neighbours, owners, texts, limits) for idea in batch)
+            resemblances[f"Against graph {plan.name}"] = [
+                resemblance for resemblance in by_graph if resemblance is not None
+            ]
             names |= {idea.id: idea.title for idea in contents.ideas}
-    return BatchCheck(len(batch), resemblances, names, [f"{item.source}: {item.message}" for item in rejected])
+    return BatchCheck(
+        len(batch), resemblances, names, [f"{rejection.source}: {rejection.message}" for rejection in rejected]
+    )
 
 
 def _build_limits(embedder: str, cosine: float | None, share: float | None) -> PlagiarismLimits:

@@ -165,8 +165,8 @@ def _write_files(
 
 def _measure(truth: NDArray[np.int16], probabilities: NDArray[np.float64], seed: int) -> HeldOutMeasures:
     error, squared = (
-        bootstrap(item, truth, [probabilities], _BOOTSTRAP_ROUNDS, seed)
-        for item in (compute_calibration_error, compute_brier_score)
+        bootstrap(measure, truth, [probabilities], _BOOTSTRAP_ROUNDS, seed)
+        for measure in (compute_calibration_error, compute_brier_score)
     )
     return HeldOutMeasures(compute_accuracy(truth, probabilities), error, squared)
 

@@ -128,7 +128,7 @@ def find_calibration(home: Path, requested: Path) -> Path:
         return requested
     path = home / "calibrations" / f"{name}.json"
     if not path.is_file():
-        available = ", ".join(sorted(item.stem for item in path.parent.glob("*.json")))
+        available = ", ".join(sorted(file.stem for file in path.parent.glob("*.json")))
         raise InputError(
             f"There is no calibration {name!r} in {path.parent}.",
             f"Calibrations: {available}."

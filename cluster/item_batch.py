@@ -154,7 +154,7 @@ class _Batch(Generic[Item, Made, Ended]):
         first_place, *other_places = places
         outcome = stored_outcomes.get(first_place) or await self._process_item(first_place)
         outcomes = [outcome, *(copy_for_duplicate(outcome, place, self._name(place)) for place in other_places)]
-        if new := [item for item in outcomes if item.item not in stored_outcomes]:
+        if new := [outcome for outcome in outcomes if outcome.item not in stored_outcomes]:
             self.ended.put_nowait(new)
 
     def _name(self, place: int) -> str:

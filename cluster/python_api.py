@@ -228,7 +228,7 @@ def _refuse(rejected: "Sequence[RejectedInput]", texts: Mapping[str, str]) -> No
     """Raise InputError if any inputs could not be read."""
     if not rejected:
         return
-    message = " ".join(item.message for item in rejected[:_REFUSALS_SHOWN])
+    message = " ".join(rejection.message for rejection in rejected[:_REFUSALS_SHOWN])
     for path, name in texts.items():
         message = message.replace(path, f"The {name}")
     remaining_count = len(rejected) - _REFUSALS_SHOWN

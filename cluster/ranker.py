@@ -107,8 +107,8 @@ class Ranker:
                 run.report_progress("comparisons", ended_count, len(orders))
 
         outcomes = await gather_settled(orders, compare_order)
-        answers = tuple(item for item in outcomes if not isinstance(item, Failed))
-        failures = [item.error for item in outcomes if isinstance(item, Failed)]
+        answers = tuple(outcome for outcome in outcomes if not isinstance(outcome, Failed))
+        failures = [outcome.error for outcome in outcomes if isinstance(outcome, Failed)]
         if not answers:
             raise failures[0]
         return self._build_result(ideas, options, run, answers, len(failures))
@@ -162,7 +162,7 @@ class Ranker:
             cut=inputs.shortlist_size,
             scores=dict(inputs.scores),
             known=_hash_comparisons(inputs.known),
-            labelled=[item.digest for item in inputs.labelled],
+            labelled=[idea.digest for idea in inputs.labelled],
             outcomes=inputs.outcomes,
             evidence=None if inputs.evidence is None else dict(inputs.evidence),
         )
@@ -195,8 +195,8 @@ def _hash_comparisons(comparisons: Sequence[Comparison]) -> str | None:
     if not comparisons:
         return None
     digest = hashlib.sha256()
-    for item in comparisons:
-        digest.update(item.model_dump_json().encode())
+    for comparison in comparisons:
+        digest.update(comparison.model_dump_json().encode())
     return digest.hexdigest()
 
 
@@ -208,7 +208,7 @@ _READ_THE_SAME = Absent(
 
 def _mask_ideas(inputs: RankingInputs) -> RankingInputs:
     ideas = [mask_idea(idea) for idea in inputs.ideas]
-    return replace(inputs, ideas=ideas, labelled=[mask_labelled_idea(item) for item in inputs.labelled])
+    return replace(inputs, ideas=ideas, labelled=[mask_labelled_idea(idea) for idea in inputs.labelled])
 
 
 @asynccontextmanager

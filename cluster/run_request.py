@@ -67,13 +67,13 @@ class RunRequest:
         """Return, for each limit, the lower of the settings' and the request's values."""
         return Limits(
             max_usd=min(
-                (item for item in (self.limits.max_usd, configured_limits.max_usd) if item is not None), default=None
+                (limit for limit in (self.limits.max_usd, configured_limits.max_usd) if limit is not None), default=None
             ),
             max_prompt_tokens=min(
                 (
-                    item
-                    for item in (self.limits.max_prompt_tokens, configured_limits.max_prompt_tokens)
-                    if item is not None
+                    limit
+                    for limit in (self.limits.max_prompt_tokens, configured_limits.max_prompt_tokens)
+                    if limit is not None
                 ),
                 default=None,
             ),
@@ -82,7 +82,7 @@ class RunRequest:
     def create_budget(self, configured_limits: SpendingLimits) -> Budget:
         bounds = self.combine_limits(configured_limits)
         return Budget(
-            max_usd=min((item for item in (bounds.max_usd, self.max_usd) if item is not None), default=None),
+            max_usd=min((limit for limit in (bounds.max_usd, self.max_usd) if limit is not None), default=None),
             max_prompt_tokens=bounds.max_prompt_tokens,
             earlier_usd=self.paid_usd,
             earlier_prompt_tokens=self.paid_prompt_tokens,

@@ -75,13 +75,13 @@ def _estimate_evaluation(llm: LlmSettings, tiers: _Tiers, board: BoardOptions) -
     """Return the typical usage. The board's usage is proportional to its number of reviewers, because each gets one
     request. A board of 0 (one control reviewer without a persona) counts as one reviewer."""
     seats = max(board.board, 1) / BoardOptions().board
-    usage_by_tier = {tier: _multiply_usage(item, seats) if tier == _BOARD else item for tier, item in tiers.items()}
-    mean = {tier: (item.prompt_tokens, item.completion_tokens) for tier, item in usage_by_tier.items()}
-    high = {tier: (item.high_prompt_tokens, item.high_completion_tokens) for tier, item in usage_by_tier.items()}
+    usage_by_tier = {tier: _multiply_usage(usage, seats) if tier == _BOARD else usage for tier, usage in tiers.items()}
+    mean = {tier: (usage.prompt_tokens, usage.completion_tokens) for tier, usage in usage_by_tier.items()}
+    high = {tier: (usage.high_prompt_tokens, usage.high_completion_tokens) for tier, usage in usage_by_tier.items()}
     return TypicalEvaluation(
-        calls=sum(item.calls for item in usage_by_tier.values()),
-        prompt_tokens=sum(item.prompt_tokens for item in usage_by_tier.values()),
-        completion_tokens=sum(item.completion_tokens for item in usage_by_tier.values()),
+        calls=sum(usage.calls for usage in usage_by_tier.values()),
+        prompt_tokens=sum(usage.prompt_tokens for usage in usage_by_tier.values()),
+        completion_tokens=sum(usage.completion_tokens for usage in usage_by_tier.values()),
         cost_usd=_estimate_cost(llm, board, mean),
         high_cost_usd=_estimate_cost(llm, board, high),
         gpu_hours=_estimate_gpu_hours(llm, board, mean),

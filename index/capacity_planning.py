@@ -161,7 +161,7 @@ def plan_capacity(
         (*disk, *_compute_totals(disk, request)),
         _plan_memory(size, disk, request, constants),
         _plan_build(size, request, constants, rate, usd),
-        _plan_nightly_update(size, request, constants, rate, usd, sum(item.value for item in disk)),
+        _plan_nightly_update(size, request, constants, rate, usd, sum(figure.value for figure in disk)),
     )
 
 
@@ -196,7 +196,7 @@ def _plan_disk(size: _Size, constants: PlanningConstants) -> tuple[PlannedFigure
 def _compute_totals(disk: Sequence[PlannedFigure], request: CapacityRequest) -> tuple[PlannedFigure, ...]:
     """Return the total disk space for one version, for all kept versions, and during a build. Versions share all files
     that an update does not rewrite. A build needs a second, sorted copy of all records."""
-    version = sum(item.value for item in disk)
+    version = sum(figure.value for figure in disk)
     rewritten_share = min(1.0, request.daily * _WRITTEN_AGAIN)
     bytes_kept = version * (1 + (request.keep - 1) * rewritten_share)
     return (
@@ -219,7 +219,7 @@ def _plan_memory(
         PlannedFigure(
             "For fast searches", tables.value + index.value + words.value, "bytes", "ids + index + words, mapped"
         ),
-        PlannedFigure("To avoid disk reads", sum(item.value for item in disk), "bytes", "one version, mapped"),
+        PlannedFigure("To avoid disk reads", sum(figure.value for figure in disk), "bytes", "one version, mapped"),
         _add_terms(
             "On GPUs, if used for search",
             "bytes",

@@ -49,14 +49,14 @@ class ContentReader:
         readings = await asyncio.to_thread(ContentReadings.open, self.path)
         readable_records = [record for record in records if self._is_readable(record)]
         earlier_readings = [
-            reading for item in readable_records if (reading := readings.find(item.title, item.abstract))
+            reading for record in readable_records if (reading := readings.find(record.title, record.abstract))
         ]
-        self.run.budget.earlier_usd += sum(item.usd or 0.0 for item in earlier_readings)
+        self.run.budget.earlier_usd += sum(reading.usd or 0.0 for reading in earlier_readings)
         self.read += len(earlier_readings)
-        unread_records = [item for item in readable_records if readings.find(item.title, item.abstract) is None]
+        unread_records = [record for record in readable_records if readings.find(record.title, record.abstract) is None]
         for start in range(0, len(unread_records), _AT_ONCE):
             batch = unread_records[start : start + _AT_ONCE]
-            failures = [item for item in await gather_settled(batch, self._ask) if isinstance(item, Failed)]
+            failures = [reading for reading in await gather_settled(batch, self._ask) if isinstance(reading, Failed)]
             self.read += len(batch) - len(failures)
             for failure in failures:
                 self._count_left(failure.error.reason)

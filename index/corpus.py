@@ -116,7 +116,9 @@ class Corpus(CorpusQueries):
     async def embed(self, titles_and_abstracts: Sequence[tuple[str, str]]) -> Vectors:
         """Return the passage vector for each (title, text) pair, computed in the same way as for the corpus's own
         abstracts and passages."""
-        return await self._embedder.embed([build_paper_text(*item) for item in titles_and_abstracts], "passage")
+        return await self._embedder.embed(
+            [build_paper_text(*title_and_abstract) for title_and_abstract in titles_and_abstracts], "passage"
+        )
 
     def newest(self, window: Window) -> dt.date | None:
         """Return the publication day of the newest paper in the window; None if the window contains no dated paper."""
@@ -130,7 +132,7 @@ class Corpus(CorpusQueries):
     async def retractions(self, papers: Sequence[Paper]) -> dict[PaperId, Retraction]:
         """Return the retractions in the corpus's records."""
         papers_by_id = await self.papers([paper.id for paper in papers], OPEN)
-        return {item: paper.retraction for item, paper in papers_by_id.items() if paper.retraction is not None}
+        return {paper_id: paper.retraction for paper_id, paper in papers_by_id.items() if paper.retraction is not None}
 
     async def fit(self, text: str, window: Window) -> CorpusFit:
         """Measure how well the corpus covers the text; see `index.corpus_fit` for the statistic."""

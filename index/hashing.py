@@ -23,7 +23,7 @@ REBUILD_HINT = "Build it again: assayer corpus build PATH."
 def hash64(ids: Iterable[str]) -> Hashes:
     """Return the first 64 bits of each id's BLAKE2b hash. Among 200 million ids the probability of a collision is 1 in
     1,000, so lookups also compare the ids themselves."""
-    digests = b"".join(hashlib.blake2b(item.encode(), digest_size=8).digest() for item in ids)
+    digests = b"".join(hashlib.blake2b(id_text.encode(), digest_size=8).digest() for id_text in ids)
     return np.frombuffer(digests, "<u8").astype(np.uint64)
 
 

@@ -106,7 +106,7 @@ class Absent(Resource):
 def convert_to_record(value: Any) -> Any:
     """Convert JSON objects to `Record`s, or to `Absent` if their only key is `reason`, and arrays to tuples."""
     if isinstance(value, list | tuple):
-        return tuple(convert_to_record(item) for item in value)
+        return tuple(convert_to_record(member) for member in value)
     if not isinstance(value, dict):
         return value
     return Absent(**value) if value.keys() == {"reason"} else Record(**value)

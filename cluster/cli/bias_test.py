@@ -160,7 +160,10 @@ async def _run_bias_test(paths: Sequence[Path], plan: BiasTestPlan, settings: Se
     today = plan.started_at.date()
     check_request(plan.method, plan.cutoff, today)
     ideas, rejected = await read_idea_inputs(paths, settings, today)
-    problems = [item.message if item.source in item.message else f"{item.source}: {item.message}" for item in rejected]
+    problems = [
+        rejection.message if rejection.source in rejection.message else f"{rejection.source}: {rejection.message}"
+        for rejection in rejected
+    ]
     if not ideas:
         return _BiasTestOutcome(None, problems)
     make_folder(out, "The bias test")
@@ -177,19 +180,19 @@ async def _run_bias_test(paths: Sequence[Path], plan: BiasTestPlan, settings: Se
             work, problems = [*work, *persuasive_variants], [*problems, *failures]
         with EvaluationProgress(len(work)) as progress:
             for repetition in range(1, plan.repeats + 1):
-                chosen = [item for item in work if item[1].repetition == repetition]
+                chosen = [pair for pair in work if pair[1].repetition == repetition]
                 if stopped is None:
                     async with answer_anew(engine, database, repetition) as fresh_engine:
                         variants_done, stopped = await _evaluate_variants(fresh_engine, chosen, plan, progress)
                 else:
-                    variants_done = [EvaluatedVariant(*item, None, _NOT_REACHED_REASON) for item in chosen]
+                    variants_done = [EvaluatedVariant(*pair, None, _NOT_REACHED_REASON) for pair in chosen]
                 evaluated += variants_done
     problems += [
-        f"{item.idea.source}, {item.variant.name}: {item.failure}"
-        for item in evaluated
-        if item.failure not in ("", _NOT_REACHED_REASON)
+        f"{evaluated_variant.idea.source}, {evaluated_variant.variant.name}: {evaluated_variant.failure}"
+        for evaluated_variant in evaluated
+        if evaluated_variant.failure not in ("", _NOT_REACHED_REASON)
     ]
-    if all(item.report is None for item in evaluated):
+    if all(evaluated_variant.report is None for evaluated_variant in evaluated):
         return _BiasTestOutcome(None, problems, stopped)
     return _BiasTestOutcome(build_bias_test_report(plan, evaluated), problems, stopped)
 
@@ -220,8 +223,8 @@ async def _write_persuasive_variants(
 
     variants = await gather_all(catch_failure(write_variant(number, idea)) for number, idea in enumerate(ideas))
     pairs = list(zip(ideas, variants, strict=True))
-    failures = [f"{idea.source}, persuasion: {item.error}" for idea, item in pairs if isinstance(item, Failed)]
-    return [(idea, item) for idea, item in pairs if not isinstance(item, Failed)], failures
+    failures = [f"{idea.source}, persuasion: {answer.error}" for idea, answer in pairs if isinstance(answer, Failed)]
+    return [(idea, answer) for idea, answer in pairs if not isinstance(answer, Failed)], failures
 
 
 async def _evaluate_variants(
@@ -255,14 +258,14 @@ def _show(bias_test: BiasTestReport, files: Sequence[Path]) -> None:
     print_markup(f"Differences in points of 10, blind mode {'on' if bias_test.blind else 'off'}:")
     rows = [
         (
-            ATTRIBUTE_TITLES[item.attribute],
-            item.comparison,
-            page.format_score_name(item.score),
-            page.format_points(None if isinstance(item.mean, Absent) else item.mean),
-            "–" if isinstance(item.interval, Absent) else page.format_interval(item.interval),
-            page.format_size(item.largest),
+            ATTRIBUTE_TITLES[difference.attribute],
+            difference.comparison,
+            page.format_score_name(difference.score),
+            page.format_points(None if isinstance(difference.mean, Absent) else difference.mean),
+            "–" if isinstance(difference.interval, Absent) else page.format_interval(difference.interval),
+            page.format_size(difference.largest),
         )
-        for item in bias_test.differences
+        for difference in bias_test.differences
     ]
     show_table(("", "Compared", "Score", "Mean", "95 % interval", "Largest"), rows)
     print_markup(escape(page.finding.text))

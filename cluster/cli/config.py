@@ -53,7 +53,9 @@ def show(
         raise InputError(f"No setting's name contains {name!r}.", "`assayer config show` lists all settings.")
     if as_json:
         shown = [row._asdict() for row in rows]
-        print_json(shown if origin else [{key: item[key] for key in item if key != "origin"} for item in shown])
+        print_json(
+            shown if origin else [{key: setting[key] for key in setting if key != "origin"} for setting in shown]
+        )
         return
     for audience in dict.fromkeys(row.audience for row in rows):
         cells = [
@@ -91,9 +93,9 @@ def _mask_secrets(value: Any) -> Any:
     if isinstance(value, SecretStr):
         return _MASK if value.get_secret_value() else ""
     if isinstance(value, dict):
-        return {key: _mask_secrets(item) for key, item in value.items()}
+        return {key: _mask_secrets(member) for key, member in value.items()}
     if isinstance(value, tuple) and not hasattr(value, "_fields"):
-        return [_mask_secrets(item) for item in value]
+        return [_mask_secrets(member) for member in value]
     if hasattr(value, "model_dump"):
         return {key: _mask_secrets(getattr(value, key)) for key in type(value).model_fields}
     return _CREDENTIALS.sub(_MASK, value) if isinstance(value, str) else value

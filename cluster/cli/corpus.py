@@ -75,7 +75,7 @@ def _build_version_rows(directory: Path) -> dict[str, str]:
         | _build_content_rows(parts)
         | {
             "Sources": ", ".join(source.name for source in sources),
-            "Skipped": "; ".join(f"{item.count:,} × {item.reason}" for item in rejected) or "nothing",
+            "Skipped": "; ".join(f"{rejection.count:,} × {rejection.reason}" for rejection in rejected) or "nothing",
             "On disk": format_size(sum(part.bytes for part in parts)),
         }
     )
@@ -84,10 +84,10 @@ def _build_version_rows(directory: Path) -> dict[str, str]:
 def _build_content_rows(parts: Sequence["Manifest"]) -> dict[str, str]:
     """Return the table rows that describe the combined contents of all shards."""
     segments = [segment for part in parts for segment in part.segments]
-    recalls = [item.paper_index.recall_at_10 for item in segments if item.paper_index.recall_at_10 is not None]
-    kinds = ", ".join(sorted({item.paper_index.kind for item in segments}))
-    earliest = min((item.earliest for item in parts if item.earliest), default=None)
-    latest = max((item.latest for item in parts if item.latest), default=None)
+    recalls = [segment.paper_index.recall_at_10 for segment in segments if segment.paper_index.recall_at_10 is not None]
+    kinds = ", ".join(sorted({segment.paper_index.kind for segment in segments}))
+    earliest = min((part.earliest for part in parts if part.earliest), default=None)
+    latest = max((part.latest for part in parts if part.latest), default=None)
 
     def total(count: str) -> int:
         return sum(part.sum_counts(count) for part in parts)

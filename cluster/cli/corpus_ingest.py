@@ -128,7 +128,9 @@ def tei(
     tei_records = write_tei_records(list_tei_files(folder), to)
     with Outcome(as_json=as_json) as outcome:
         outcome.add(
-            *(f"[yellow]Skipped[/] {escape(item)}" for item in tei_records.refused), file=to, **tei_records._asdict()
+            *(f"[yellow]Skipped[/] {escape(refusal)}" for refusal in tei_records.refused),
+            file=to,
+            **tei_records._asdict(),
         )
         if not tei_records.written:
             raise InputError(

@@ -49,14 +49,14 @@ def nightly(
         print_json(update)
         return
     print_markup(_describe_outcome(update))
-    for item in update.set_aside:
-        print_markup(f"[yellow]Skipped[/] {item.count:,} × {escape(item.reason)}")
+    for rejection in update.set_aside:
+        print_markup(f"[yellow]Skipped[/] {rejection.count:,} × {escape(rejection.reason)}")
     if update.contents_usd is not None:
         print_markup(
             f"Names and claims extracted from {update.contents_read:,} papers for ${update.contents_usd:,.4f}."
         )
-    for item in update.contents_left:
-        print_markup(f"[yellow]Extracted without the model[/] {item.count:,} × {escape(item.reason)}")
+    for unread in update.contents_left:
+        print_markup(f"[yellow]Extracted without the model[/] {unread.count:,} × {escape(unread.reason)}")
     for stage in update.stages:
         print_markup(f"{stage.seconds:>9.1f} s  {stage.name}")
 

@@ -57,7 +57,9 @@ def plan(
         return
     for title, figures in zip(("Disk", "Memory", "Building", "Every night"), capacity, strict=True):
         show_table(
-            (title, "", "Formula"), [(item.name, _format_value(item), item.formula) for item in figures], figures=("",)
+            (title, "", "Formula"),
+            [(figure.name, _format_value(figure), figure.formula) for figure in figures],
+            figures=("",),
         )
         print_markup("")
     for line in _list_sources(capacity_request, have):

@@ -91,7 +91,7 @@ def build_source_rows(settings: Settings) -> dict[str, str]:
     copy, version = LocalCopy(settings.corpus_path, VerificationCache()), newest.current.version
     parts = [number for number in range(len(inventory.parts)) if copy.holds(version, [number])]
     local_part = "all of it" if len(parts) == len(inventory.parts) else "none of it" if not parts else f"shards {parts}"
-    other_versions = ", ".join(item.version for item in newest.versions[1:])
+    other_versions = ", ".join(published_version.version for published_version in newest.versions[1:])
     return {
         "Source": f"{bucket.storage.address}, number {newest.number}: version {version}, published "
         f"{newest.current.published:%Y-%m-%d %H:%M} UTC" + (f"; kept: {other_versions}" if other_versions else ""),

@@ -79,7 +79,7 @@ def _show(papers: list[CuratedPaper]) -> None:
     kinds = Counter("unknown" if isinstance(paper.kind, Absent) else paper.kind for paper in papers)
     counts_text = ", ".join(f"{kind.replace('_', ' ')} {count:,}" for kind, count in kinds.most_common())
     asked = [paper for paper in papers if paper.attempts]
-    usable = [item for item in asked if not isinstance(item.question, Absent)]
-    again = sum(item.attempts > 1 for item in usable)
+    usable = [paper for paper in asked if not isinstance(paper.question, Absent)]
+    again = sum(paper.attempts > 1 for paper in usable)
     print_markup(f"{len(papers):,} papers: {counts_text}.")
     print_markup(f"{len(usable):,} of {len(asked):,} questions are usable, {again:,} of them after a second attempt.")

@@ -55,8 +55,10 @@ def write_lines(path: Path, values: Iterable[BaseModel]) -> None:
 
 def show_curation_summary(curation: CurationWork[Any], path: Path) -> None:
     """Print what was dropped, the cost, the models that answered, and the path of the output file."""
-    for item in curation.dropped:
-        print_markup(f"[yellow]![/] {item.count:,} {escape(item.item_kind)}: {escape(item.reason)}")
+    for dropped_items in curation.dropped:
+        print_markup(
+            f"[yellow]![/] {dropped_items.count:,} {escape(dropped_items.item_kind)}: {escape(dropped_items.reason)}"
+        )
     usage = curation.usage
     print_markup(
         f"{usage.llm_requests_paid:,} paid answers, {usage.llm_requests_cached:,} more cached; "

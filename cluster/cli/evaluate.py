@@ -113,7 +113,7 @@ def write_reports(
     last_day = parse_day_option(cutoff, "cutoff")
     outcome = run_resumable(_evaluate(paths, method, last_day, chosen, formats, out, blind, criteria))
     if as_json:
-        print_json({"reports": [item.record for item in outcome.written], "failed": _list_failures(outcome)})
+        print_json({"reports": [report.record for report in outcome.written], "failed": _list_failures(outcome)})
     else:
         _show(outcome)
     if outcome.stopped and not outcome.written:
@@ -134,7 +134,7 @@ def _apply_board_options(
         "calibration": calibration,
     }
     board_settings = settings.innoeval.board.model_copy(
-        update={key: item for key, item in options.items() if item is not None}
+        update={key: option_value for key, option_value in options.items() if option_value is not None}
     )
     return settings.model_copy(update={"innoeval": settings.innoeval.model_copy(update={"board": board_settings})})
 
@@ -146,7 +146,7 @@ def _list_failures(outcome: EvaluationOutcome) -> list[dict[str, str]]:
 def _show(outcome: EvaluationOutcome) -> None:
     from cluster.cli.evaluation_summary import show_summary, show_summary_table
 
-    show_summary_table([item.line for item in outcome.written])
+    show_summary_table([report.line for report in outcome.written])
     for item in outcome.written:
         if item.report is not None:
             show_summary(item.report)
@@ -171,7 +171,7 @@ async def _evaluate(
 
     settings = chosen.settings
     ideas, rejected, run_request = await read_proposals(paths, settings, method, cutoff, blind, criteria)
-    failures = [FailedIdea(item.source, item.message) for item in rejected]
+    failures = [FailedIdea(rejection.source, rejection.message) for rejection in rejected]
     if not ideas:
         return EvaluationOutcome([], failures)
     make_folder(out, "Reports")

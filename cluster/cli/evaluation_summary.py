@@ -124,11 +124,11 @@ def _show_closest_papers(report: Report, evidence: EvidenceReport) -> None:
     """Print the papers closest to the idea, each with its most similar passage."""
     references = {reference.label: reference for reference in report.references}
     nearest = sorted(evidence.closest_passages, key=lambda item: -item.similarity)
-    for item in nearest[:_MAX_CLOSEST_PAPERS]:
-        paper = references[item.paper.label]
+    for neighbour in nearest[:_MAX_CLOSEST_PAPERS]:
+        paper = references[neighbour.paper.label]
         year = paper.publication_date.year if paper.publication_date else "no date"
-        quote = _truncate(item.paper.quote or "", 160)
-        line = f"[{item.paper.label}] {_truncate(paper.title, 100)} ({year}): “{quote}”"
+        quote = _truncate(neighbour.paper.quote or "", 160)
+        line = f"[{neighbour.paper.label}] {_truncate(paper.title, 100)} ({year}): “{quote}”"
         print_markup(f"[cyan]Close paper, not judged:[/] {escape(line)}")
     if not nearest:
         print_markup("[cyan]No close paper was found.[/]")
@@ -145,18 +145,18 @@ def _show_plan_review(review: PlanReview) -> None:
 
 
 def _show_release(release: ReportRelease, meaning: str) -> None:
-    for item in release.failed:
+    for minimum in release.failed:
         print_markup(
-            f"[red]Incomplete, {meaning}:[/] {MINIMA[item.name]} {format_measured(item.measured)}, minimum "
-            f"{format_measured(item.minimum)}. {escape(item.basis)}"
+            f"[red]Incomplete, {meaning}:[/] {MINIMA[minimum.name]} {format_measured(minimum.measured)}, minimum "
+            f"{format_measured(minimum.minimum)}. {escape(minimum.basis)}"
         )
 
 
 def _show_verdict(verdict: Verdict) -> None:
-    for item in verdict.evidence[:3]:
-        nearest = item.neighbours[0]
+    for comparison in verdict.evidence[:3]:
+        nearest = comparison.neighbours[0]
         print_markup(
-            f"[cyan]Compared with {escape(nearest.label or 'an unknown outcome')}:[/] {escape(item.text)} "
+            f"[cyan]Compared with {escape(nearest.label or 'an unknown outcome')}:[/] {escape(comparison.text)} "
             f"[dim]~ {escape(nearest.text)} ({nearest.similarity:.2f}, {escape(_truncate(nearest.title, 60))})[/]"
         )
     for chance in verdict.probabilities:
@@ -182,7 +182,9 @@ def _format_outcome(verdict: Verdict) -> str:
     """Return the outcome and its probability, or `no outcome named`."""
     if isinstance(verdict.decision, Absent):
         return "no outcome named"
-    probability = next((item.probability for item in verdict.probabilities if item.name == verdict.decision), None)
+    probability = next(
+        (probability.probability for probability in verdict.probabilities if probability.name == verdict.decision), None
+    )
     return verdict.decision if probability is None else f"{verdict.decision} ({100 * probability:.0f} %)"
 
 

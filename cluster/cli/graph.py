@@ -180,7 +180,8 @@ def check(
     with StageProgress() as report:
         batch_check = asyncio.run(check_batch(load_settings(profile), graph, paths, cosine, share, report))
     content = {
-        against: [item.model_dump() for item in resemblances] for against, resemblances in batch_check.found.items()
+        against: [resemblance.model_dump() for resemblance in resemblances]
+        for against, resemblances in batch_check.found.items()
     }
     if as_json:
         print_json(content)
@@ -205,8 +206,8 @@ def _show_batch_check(batch_check: "BatchCheck") -> None:
         print_error("Not read:", rejected)
     for against, resemblances in batch_check.found.items():
         print_markup(f"[bold]{escape(against)}[/]: {len(resemblances)} of {batch_check.ideas} ideas")
-        for item in resemblances:
-            _show_resemblance(batch_check, item)
+        for resemblance in resemblances:
+            _show_resemblance(batch_check, resemblance)
 
 
 def _show_resemblance(batch_check: "BatchCheck", resemblance: "Resemblance") -> None:
@@ -254,8 +255,8 @@ def _describe_training(training_result: "TrainingResult") -> list[str]:
 
 def _format_choice(choice: "ScorerChoice") -> Iterator[str]:
     yield f"Chosen: {choice.scorer}. AUROC on held-out ideas, with 95 % intervals:"
-    for item in (choice.held_out_accuracy, *choice.scorer_accuracies):
-        yield f"  {item.name}: {item.auroc:.3f} ({item.low:.3f} to {item.high:.3f})"
+    for estimate in (choice.held_out_accuracy, *choice.scorer_accuracies):
+        yield f"  {estimate.name}: {estimate.auroc:.3f} ({estimate.low:.3f} to {estimate.high:.3f})"
     if choice.baselines_not_beaten:
         yield f"The chosen scorer was not shown to be better than {' or '.join(choice.baselines_not_beaten)}."
 

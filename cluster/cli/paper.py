@@ -57,8 +57,10 @@ def paper(
     # Papers that GROBID parsed earlier are taken from the document store.
     settings = load_settings(profile)
     make_folder(out, "Papers")
-    exports = asyncio.run(_export(sources, [item.value for item in formats or [PaperFormat.markdown]], settings))
-    names = make_names_distinct(_name_export(item.source) for item in exports)
+    exports = asyncio.run(
+        _export(sources, [paper_format.value for paper_format in formats or [PaperFormat.markdown]], settings)
+    )
+    names = make_names_distinct(_name_export(export.source) for export in exports)
     written: list[Path] = []
     for item, name in zip(exports, names, strict=True):
         files = {out / f"{name}.{_ENDINGS[form]}": text for form, text in item.texts.items()}
@@ -70,7 +72,7 @@ def paper(
     else:
         for file in written:
             typer.echo(file)
-    failures = sum(item.problem is not None for item in exports)
+    failures = sum(export.problem is not None for export in exports)
     if failures:
         raise typer.Exit(1 if failures < len(exports) else 2)
 

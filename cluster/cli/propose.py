@@ -118,8 +118,8 @@ def _describe_missing_candidates(proposed: _Proposed) -> list[str]:
 
 def _show(proposed: _Proposed) -> None:
     results = proposed.work.results
-    repeats = sum(len(item.repeats) for item in results)
-    candidate_count = sum(len(item.candidates) for item in results)
+    repeats = sum(len(result.repeats) for result in results)
+    candidate_count = sum(len(result.candidates) for result in results)
     print_markup(
         f"{candidate_count:,} candidates for {len(results):,} question{'s' * (len(results) != 1)}; {repeats:,} "
         "duplicates were removed."

@@ -191,7 +191,7 @@ async def _rank(settings: Settings, options: _RankOptions, out: Path) -> _RankRe
         judging = describe_judging(settings.ranking, model, rules, evidence is not None)
         comparisons = select_comparisons_between(ideas, read, judging, options.known)
         known, used = comparisons.usable, set(map(id, comparisons.usable))
-        kept = [item for item in read if id(item) not in used]
+        kept = [comparison for comparison in read if id(comparison) not in used]
         remarks.append(f"{len(known):,} of {len(read):,} known comparisons are about these ideas.")
         if comparisons.refused:
             remarks.append(explain_refused(comparisons.refused, judging))
@@ -213,14 +213,16 @@ async def _rank(settings: Settings, options: _RankOptions, out: Path) -> _RankRe
     labelled, outcomes = _read_labelled_ideas(options)
     make_folder(out, "The ranking")
     ids = {idea.id for idea in ideas}
-    starting_scores = {item: score for item, score in scores.items() if item in ids}
+    starting_scores = {idea_id: score for idea_id, score in scores.items() if idea_id in ids}
     ranking_inputs = RankingInputs(
         ideas, options.shortlist_size, starting_scores, known, labelled, outcomes, evidence=evidence
     )
     with serve_metrics(settings.metrics), StepProgress("Comparisons") as bar:
         async with open_ranker(settings) as ranker:
             ranking = await ranker.rank(ranking_inputs, bar, RunRequest(blind=blind))
-    return _RankResult(ranking, remarks, [item.message for item in rejected], [*kept, *ranking.set_aside], names)
+    return _RankResult(
+        ranking, remarks, [rejection.message for rejection in rejected], [*kept, *ranking.set_aside], names
+    )
 
 
 def _join_first_messages(messages: Sequence[str]) -> str:

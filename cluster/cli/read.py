@@ -25,8 +25,8 @@ def read(
         print_json([_collect_fields(idea) for idea in read_ideas_.ideas])
     for idea in read_ideas_.ideas if not as_json else ():
         _show(idea, text=text)
-    for item in read_ideas_.rejected:
-        print_error("Not read:", f"{item.source}: {item.message}")
+    for rejection in read_ideas_.rejected:
+        print_error("Not read:", f"{rejection.source}: {rejection.message}")
     if read_ideas_.rejected:
         raise typer.Exit(1 if read_ideas_.ideas else 2)
 

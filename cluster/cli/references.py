@@ -59,7 +59,7 @@ def references(
 
 async def _read(paths: Sequence[Path], settings: Settings) -> tuple[list[Idea], list[tuple[str, str]]]:
     ideas, rejected = await read_idea_inputs(paths, settings)
-    return list(ideas), [(item.source, item.message) for item in rejected]
+    return list(ideas), [(rejection.source, rejection.message) for rejection in rejected]
 
 
 async def _find_missed_references(
@@ -77,14 +77,14 @@ async def _find_missed_references(
     options = settings.scicompanion.model_copy(update={"recommended": limit})
     missed_by_idea = []
     for idea in ideas:
-        days = [item for item in (idea.cutoff, cutoff) if item is not None]
+        days = [day for day in (idea.cutoff, cutoff) if day is not None]
         missed_by_idea.append(await find_missed_references(idea, corpus, min(days, default=None), clock, options))
     return missed_by_idea
 
 
 def _print_bibliography(missed_by_idea: "Sequence[MissedReferences]", bibliography: BibliographyFormat) -> None:
     """Print a bibliography of all ideas' missed references, without duplicates."""
-    papers = {item.paper.id: item.paper for missed in missed_by_idea for item in missed.references}
+    papers = {reference.paper.id: reference.paper for missed in missed_by_idea for reference in missed.references}
     works = [
         convert_to_listed_work(paper, paper.retraction.kind if paper.retraction else "") for paper in papers.values()
     ]
@@ -107,8 +107,8 @@ def _show(missed: "MissedReferences") -> None:
 
 def _describe_ways(ways: "Sequence[WayFound]") -> str:
     """Describe how a reference was found, and how often."""
-    by_words = any(item.kind == "dense" for item in ways)
-    citation_count = sum(item.from_paper is not None for item in ways)
+    by_words = any(way.kind == "dense" for way in ways)
+    citation_count = sum(way.from_paper is not None for way in ways)
     citation_text = (
         f"{citation_count} citation{'' if citation_count == 1 else 's'} lead to it" if citation_count else ""
     )

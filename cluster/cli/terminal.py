@@ -51,8 +51,8 @@ def _convert_named_tuples(value: object) -> object:
     if isinstance(value, tuple) and hasattr(value, "_asdict"):
         value = value._asdict()
     if isinstance(value, Mapping):
-        return {name: _convert_named_tuples(item) for name, item in value.items()}
-    return [_convert_named_tuples(item) for item in value] if isinstance(value, tuple | list) else value
+        return {name: _convert_named_tuples(member) for name, member in value.items()}
+    return [_convert_named_tuples(member) for member in value] if isinstance(value, tuple | list) else value
 
 
 def print_json(value: object) -> None:

@@ -141,7 +141,9 @@ async def ingest_jsonl(to: str, files: Sequence[str], settings: Settings, report
     with _lock_destination(to):
         ingest = _ingest(to, "jsonl", settings, report)
         sources = enumerate(StoredFiles.list_sources(files, "jsonl"), start=ingest.next_layer)
-        return await ingest.run([item.model_copy(update={"layer": layer}) for layer, item in sources], StoredFiles())
+        return await ingest.run(
+            [source.model_copy(update={"layer": layer}) for layer, source in sources], StoredFiles()
+        )
 
 
 def _ingest(to: str, origin: str, settings: Settings, report: ReportProgress) -> Ingest:

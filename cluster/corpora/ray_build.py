@@ -243,7 +243,10 @@ class _ShardTasks(NamedTuple):
         self, parts: Sequence[Path | None], places: Sequence[Path], options: BuildOptions
     ) -> Sequence[BuildSummary]:
         build = _build_shard.options(num_gpus=1 if self.wanted.device == "cuda" else 0)
-        tasks = [build.remote(self.wanted, self.keys, *item, options) for item in zip(parts, places, strict=True)]
+        tasks = [
+            build.remote(self.wanted, self.keys, *part_and_place, options)
+            for part_and_place in zip(parts, places, strict=True)
+        ]
         try:
             return await asyncio.gather(*tasks)
         except RayTaskError as error:

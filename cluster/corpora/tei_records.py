@@ -132,5 +132,7 @@ def _parse_day(root: etree._Element) -> str | None:
 
 
 def _parse_identifiers(root: etree._Element) -> dict[str, str]:
-    values = {item.get("type", "").casefold(): _read_text(item) for item in root.iterfind(f"{_SOURCE}/t:idno", _TEI)}
+    values = {
+        element.get("type", "").casefold(): _read_text(element) for element in root.iterfind(f"{_SOURCE}/t:idno", _TEI)
+    }
     return {"doi": find_doi(values.get("doi", "")), "arxiv": parse_arxiv_id(values.get("arxiv", ""))}

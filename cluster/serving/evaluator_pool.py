@@ -54,7 +54,7 @@ class EvaluatorReplica(Replica):
         components = SharedComponents(
             embedder=await PooledEmbedder.open(PoolClient(embedder, *pool_client_options)) if embedder else None,
             reranker=await PooledReranker.open(PoolClient(reranker, *pool_client_options)) if reranker else None,
-            corpora=make_pooled_corpora([PoolClient(item, *pool_client_options) for item in index], settings)
+            corpora=make_pooled_corpora([PoolClient(handle, *pool_client_options) for handle in index], settings)
             if index
             else None,
             remote=PooledSourceGateway(PoolClient(literature, *patient)) if literature else None,

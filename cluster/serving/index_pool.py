@@ -208,8 +208,8 @@ class PooledCorpora:
 
     def _is_ignored(self, version: str) -> bool:
         return any(
-            version == item and self._clock() < expiry
-            for item, expiry in (self._previous_version, self._refused_version)
+            version == named_version and self._clock() < expiry
+            for named_version, expiry in (self._previous_version, self._refused_version)
         )
 
     async def _open_next(self, version: str) -> None:
@@ -243,7 +243,9 @@ class PooledCorpora:
                 "Redeploy the service.",
             )
         parts = [_PooledShard(pool, number, version) for number, pool in enumerate(self.pools)]
-        return Corpus(description, (day for item in details for day in item.days), parts, self._embedder)
+        return Corpus(
+            description, (day for version_details in details for day in version_details.days), parts, self._embedder
+        )
 
 
 def make_pooled_corpora(

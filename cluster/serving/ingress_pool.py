@@ -48,7 +48,7 @@ class IngressReplica(Replica):
                 if embedder
                 else _build_own_embedder(settings)
             )
-            corpora = make_pooled_corpora([PoolClient(item, *pool_client_options) for item in index], settings)(
+            corpora = make_pooled_corpora([PoolClient(handle, *pool_client_options) for handle in index], settings)(
                 query_embedder
             )
         self._app = await BackgroundContext.open(_open_app(settings, evaluator, corpora))

@@ -35,12 +35,17 @@ class ShardRouter(RequestRouter):
             candidate_replica.replica_id.unique_id: candidate_replica for candidate_replica in candidate_replicas
         }
         assigned_replicas = [
-            replicas_by_id[item] for item in order_by_rendezvous(shard, replicas_by_id)[: self._copies]
+            replicas_by_id[name] for name in order_by_rendezvous(shard, replicas_by_id)[: self._copies]
         ]
-        replicas_with_shard = [item for item in assigned_replicas if shard in item.routing_stats.get(OPEN_SHARDS, ())]
+        replicas_with_shard = [
+            replica for replica in assigned_replicas if shard in replica.routing_stats.get(OPEN_SHARDS, ())
+        ]
         return [
             group
-            for group in (replicas_with_shard, [item for item in assigned_replicas if item not in replicas_with_shard])
+            for group in (
+                replicas_with_shard,
+                [replica for replica in assigned_replicas if replica not in replicas_with_shard],
+            )
             if group
         ]
 

@@ -65,9 +65,9 @@ class SharedShards:
         assigned_shards = self._list_assigned()
         close_before = self._clock() - _LET_GO_SECONDS
         return [
-            item
-            for item in open_shards
-            if item not in assigned_shards and self._last_request_times.get(item, -math.inf) < close_before
+            shard
+            for shard in open_shards
+            if shard not in assigned_shards and self._last_request_times.get(shard, -math.inf) < close_before
         ]
 
     def _list_assigned(self) -> list[int]:

@@ -81,9 +81,9 @@ class Acceptance:
         candidates = reader.find_candidates(queries, vectors, compute_candidate_depth(_AMONG), NO_FILTERS)
         missed_titles = [
             title
-            for title, item in zip(titles, candidates, strict=True)
+            for title, title_candidates in zip(titles, candidates, strict=True)
             # compared by title, because several papers can have the same title
-            if title not in {reader.get_paper(unit).title for unit, _ in rank_candidates(item, _AMONG)}
+            if title not in {reader.get_paper(unit).title for unit, _ in rank_candidates(title_candidates, _AMONG)}
         ]
         if len(missed_titles) > _MAX_MISSED * len(units):
             raise CorpusError(

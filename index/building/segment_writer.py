@@ -116,7 +116,7 @@ def _locate_passages(store: PaperStore) -> NDArray[np.int32]:
     locations = [np.empty((0, len(PassageLocation._fields)), np.int32)]
     for row, record in enumerate(store.read_all_indexed_columns()):
         paper_passages = list_passage_locations(
-            row, record["abstract"], [item["text"] for item in record["sections"] or ()]
+            row, record["abstract"], [section["text"] for section in record["sections"] or ()]
         )
         if paper_passages:
             locations.append(np.array(paper_passages, np.int32))

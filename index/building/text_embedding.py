@@ -124,7 +124,9 @@ class TextEmbedding:
         self.lexical = lexical
         self.embedded = 0
         """Number of texts embedded by the model so far."""
-        self._known_vectors = [item for item in known_vectors if lexical is None or item.weighed]
+        self._known_vectors = [
+            known_vector for known_vector in known_vectors if lexical is None or known_vector.weighed
+        ]
         self._progress = progress
         self._done_count = self._total = 0
 

@@ -258,7 +258,7 @@ def read_delta(upserts: Sequence[Path], deletions: Path | None = None, embedder:
         records, vectors = list(ready_vectors.collect(harvest)), ready_vectors.get_vectors()
     deleted_ids = _read_ids(deletions) if deletions else []
     upserted_ids = {record.id for record in records}
-    in_both = [item for item in deleted_ids if item in upserted_ids]
+    in_both = [deleted_id for deleted_id in deleted_ids if deleted_id in upserted_ids]
     if in_both:
         raise InputError(
             f"Papers listed for removal are also in the records to add ({len(in_both)}, for example {in_both[0]}).",

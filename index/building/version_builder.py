@@ -87,7 +87,7 @@ class VersionPlan:
     def entries(self) -> tuple[SegmentEntry, ...]:
         hidden_counts = {name: len(rows) for name, rows in self.hidden.items()}
         return (
-            *(item.model_copy(update={"hidden": hidden_counts.get(item.name, 0)}) for item in self.kept),
+            *(entry.model_copy(update={"hidden": hidden_counts.get(entry.name, 0)}) for entry in self.kept),
             *self.added,
         )
 

@@ -188,7 +188,11 @@ def _build_paper_row(name: str, metadata: etree._Element) -> OaiRecord:
         make_arxiv_paper_id(name),
         title,
         abstract,
-        [author for item in metadata.iterfind(f"{_ARXIV}authors/{_ARXIV}author") if (author := _format_author(item))],
+        [
+            author
+            for element in metadata.iterfind(f"{_ARXIV}authors/{_ARXIV}author")
+            if (author := _format_author(element))
+        ],
         parse_day(read_text("created")),
         read_text("journal-ref"),
         f"https://arxiv.org/abs/{name}",

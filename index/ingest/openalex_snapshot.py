@@ -143,7 +143,7 @@ def build_work_row(data: Mapping[str, Any]) -> RecordRow | str:
 
 
 def _parse_references(data: Mapping[str, Any]) -> list[str] | None:
-    work_ids = (parse_work_id(convert_to_text(item)) for item in convert_to_list(data.get("referenced_works")))
+    work_ids = (parse_work_id(convert_to_text(work_id)) for work_id in convert_to_list(data.get("referenced_works")))
     return [make_openalex_paper_id(work) for work in work_ids if work] or None
 
 
@@ -161,10 +161,10 @@ def _convert_to_object(value: Any) -> Mapping[str, Any]:
 
 def _parse_authors(value: Any) -> list[str]:
     names = (
-        convert_to_text(_convert_to_object(item.get("author")).get("display_name"))
-        or convert_to_text(item.get("raw_author_name"))
-        for item in convert_to_list(value)
-        if isinstance(item, dict)
+        convert_to_text(_convert_to_object(authorship.get("author")).get("display_name"))
+        or convert_to_text(authorship.get("raw_author_name"))
+        for authorship in convert_to_list(value)
+        if isinstance(authorship, dict)
     )
     return [name for name in names if name]
 
@@ -179,15 +179,15 @@ def _drop_unknown_day(date: str) -> str:
 
 def _parse_fields(data: Mapping[str, Any]) -> list[str]:
     topics = (
-        _convert_to_object(_convert_to_object(item).get("field")).get("display_name")
-        for item in convert_to_list(data.get("topics"))
+        _convert_to_object(_convert_to_object(topic).get("field")).get("display_name")
+        for topic in convert_to_list(data.get("topics"))
     )
     return list(dict.fromkeys(name for topic in topics if (name := convert_to_text(topic))))
 
 
 def _parse_identifiers(data: Mapping[str, Any], work: str) -> IdentifierRow:
     places = [_convert_to_object(data.get("primary_location")), _convert_to_object(data.get("best_oa_location"))]
-    places += [_convert_to_object(item) for item in convert_to_list(data.get("locations"))]
+    places += [_convert_to_object(location) for location in convert_to_list(data.get("locations"))]
     addresses = (convert_to_link(place.get(name)) for place in places for name in ("landing_page_url", "pdf_url"))
     ids = _convert_to_object(data.get("ids"))
     pmid, pmcid = convert_to_text(ids.get("pmid")), convert_to_text(ids.get("pmcid"))

@@ -136,7 +136,7 @@ class Ingest:
         """Record the requested days before they are read. If this run is interrupted, the next run requests them
         again."""
         if spans:
-            span = DaySpan(min(item.first for item in spans), max(item.last for item in spans))
+            span = DaySpan(min(span.first for span in spans), max(span.last for span in spans))
             self.state = self.state.model_copy(update={"begun": span})
             self._write_state()
 
@@ -196,7 +196,7 @@ class Ingest:
             if mark.kind == kind and mark.deletions and not mark.rows
         ]
         return [
-            IngestSource(kind=kind, name=item.name, layer=item.layer, seal=item.seal, deleted=True) for item in marks
+            IngestSource(kind=kind, name=mark.name, layer=mark.layer, seal=mark.seal, deleted=True) for mark in marks
         ]
 
     def find_missing(self, sources: Sequence[IngestSource]) -> list[IngestSource]:
@@ -309,11 +309,11 @@ def _summarise(
     ingested_sources: Sequence[IngestedSource], earlier_count: int, parts: Sequence[PartitionSummary]
 ) -> IngestSummary:
     reasons: Counter[str] = Counter()
-    for item in (
-        *(item for mark in ingested_sources for item in mark.rejected),
-        *(item for part in parts for item in part.rejected),
+    for rejection in (
+        *(rejection for mark in ingested_sources for rejection in mark.rejected),
+        *(rejection for part in parts for rejection in part.rejected),
     ):
-        reasons[item.reason] += item.count
+        reasons[rejection.reason] += rejection.count
     return IngestSummary(
         taken=len(ingested_sources),
         there=earlier_count,

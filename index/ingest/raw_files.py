@@ -115,8 +115,8 @@ class RawFileWriter:
         columns = zip(*self._rows, strict=True)
         arrays = [pa.array(column, field.type) for column, field in zip(columns, self._schema, strict=True)]
         table = pa.Table.from_arrays(arrays, schema=self._schema)
-        parts = (hash64(item or "" for item in self._ids) % np.uint64(self._partitions)).astype(np.int64)
-        parts[[item is None for item in self._ids]] = -1
+        parts = (hash64(paper_id or "" for paper_id in self._ids) % np.uint64(self._partitions)).astype(np.int64)
+        parts[[paper_id is None for paper_id in self._ids]] = -1
         everywhere = parts == -1
         for part in range(self._partitions) if everywhere.any() else np.unique(parts).tolist():
             rows = np.flatnonzero((parts == part) | everywhere)

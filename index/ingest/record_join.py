@@ -134,7 +134,7 @@ def _write_changes(base: Database, root: StoragePath, part: int, record_file: St
         upsert_file.remove()
     deleted_ids = [str(row[0]) for row in base.execute(_GONE).fetchall()]
     if deleted_ids:
-        gone_file.write("".join(f"{item}\n" for item in deleted_ids).encode())
+        gone_file.write("".join(f"{deleted_id}\n" for deleted_id in deleted_ids).encode())
     else:
         gone_file.remove()
     return upserts, len(deleted_ids)

@@ -107,7 +107,7 @@ def convert_to_list(value: Any) -> list[Any]:
 
 def collect_names(value: Any, key: str) -> list[str]:
     """Return the distinct texts that a list of objects has under a key, in order."""
-    names = (convert_to_text(item.get(key)).strip() for item in convert_to_list(value) if isinstance(item, dict))
+    names = (convert_to_text(member.get(key)).strip() for member in convert_to_list(value) if isinstance(member, dict))
     return list(dict.fromkeys(name for name in names if name))
 
 

@@ -136,7 +136,7 @@ class S2Files:
             fresh_links = await self._service.list_changed_files(file.since, file.release, file.kind)
         else:
             fresh_links = await self._service.list_files(file.release, file.kind)
-        self._links |= {item: link for item, link in fresh_links.items() if item in self._links}
+        self._links |= {s2_file: link for s2_file, link in fresh_links.items() if s2_file in self._links}
 
 
 def _index_by_file(links: Sequence[tuple[S2File, str]]) -> dict[S2File, str]:

@@ -174,9 +174,11 @@ def _parse_annotations(raw: Any, length: int, is_heading: bool) -> list[_Annotat
     except ValueError:
         return []
     spans = []
-    for item in annotations if isinstance(annotations, list) else []:
+    for annotation in annotations if isinstance(annotations, list) else []:
         start, end = (
-            (_parse_offset(item.get(name)) for name in ("start", "end")) if isinstance(item, dict) else (-1, -1)
+            (_parse_offset(annotation.get(name)) for name in ("start", "end"))
+            if isinstance(annotation, dict)
+            else (-1, -1)
         )
         if 0 <= start < end <= length:
             spans.append(_Annotation(start, end, is_heading))

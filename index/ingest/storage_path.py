@@ -51,7 +51,9 @@ class StoragePath:
         """Return the sorted names of the files and folders directly in this folder; empty if it is not a folder."""
         if not self.filesystem.isdir(self.path):
             return []
-        return sorted(str(item).rstrip("/").rsplit("/", 1)[-1] for item in self.filesystem.ls(self.path, detail=False))
+        return sorted(
+            str(child).rstrip("/").rsplit("/", 1)[-1] for child in self.filesystem.ls(self.path, detail=False)
+        )
 
     def read(self) -> bytes:
         return bytes(self.filesystem.cat_file(self.path))

@@ -89,9 +89,9 @@ def _list_files_of_part(versions: VersionStore, version: str, prefix: str) -> tu
     manifest = read_manifest(path)
     files = [
         *(
-            item
+            file
             for segment in manifest.segments
-            for item in _add_prefix(f"{prefix}segments/{segment.name}", segment.files)
+            for file in _add_prefix(f"{prefix}segments/{segment.name}", segment.files)
         ),
         *_add_prefix(f"{prefix}versions/{version}", [file for file in manifest.files if file.path != SEAL_FILE]),
         *_list_sealed_files(path, f"{prefix}versions/{version}"),

@@ -77,7 +77,7 @@ class LocalCopy:
 
     def find_newest_version(self, parts: Sequence[int] | None = None) -> str:
         """Return the most recent version that has these parts, or an empty string if there is none."""
-        return next((item for item in self._list_versions_by_age() if self.holds(item, parts)), "")
+        return next((version for version in self._list_versions_by_age() if self.holds(version, parts)), "")
 
     def pull(
         self,
@@ -110,9 +110,9 @@ class LocalCopy:
             self.finish_pull(inventory.version, is_current)
         return PullSummary(
             inventory.version,
-            sum(item.files for item in summaries),
-            sum(item.bytes for item in summaries),
-            sum(item.linked for item in summaries),
+            sum(summary.files for summary in summaries),
+            sum(summary.bytes for summary in summaries),
+            sum(summary.linked for summary in summaries),
         )
 
     def finish_pull(self, version: str, is_current: bool = True) -> None:
@@ -141,8 +141,8 @@ class LocalCopy:
                     damaged_files.append(file)
                     path.unlink(missing_ok=True)
         if damaged_files:
-            self.pull(inventory, storage, parts, is_current=False, redownload={item.sha256 for item in damaged_files})
-        return [item.path for item in damaged_files]
+            self.pull(inventory, storage, parts, is_current=False, redownload={file.sha256 for file in damaged_files})
+        return [file.path for file in damaged_files]
 
     def _pull_part(
         self,
@@ -165,12 +165,12 @@ class LocalCopy:
             with ThreadPoolExecutor(_DOWNLOADS) as pool:
                 for _ in pool.map(lambda item: _download(item, incoming_folder, storage), missing_files.values()):
                     pass
-            local_files |= {item: incoming_folder / item for item in missing_files}
+            local_files |= {sha256: incoming_folder / sha256 for sha256 in missing_files}
             with self._hold_placement_lock():
                 placed_count = self._place(files, local_files)
                 self._record_verified(inventory.version, name, missing_files.keys())
             _clear(incoming_folder)
-        fetched_bytes = sum(item.bytes for item in missing_files.values())
+        fetched_bytes = sum(file.bytes for file in missing_files.values())
         return PullSummary(inventory.version, len(missing_files), fetched_bytes, placed_count - len(missing_files))
 
     def _find_local_files(self, part: str) -> dict[str, Path]:
@@ -199,7 +199,7 @@ class LocalCopy:
     ) -> None:
         """Ensure that there is enough disk space. If necessary, old versions are removed, but no file of the version
         being downloaded. Raises CorpusError if there is still too little."""
-        missing_bytes = sum(item.bytes for item in missing_files)
+        missing_bytes = sum(file.bytes for file in missing_files)
         needed_bytes = missing_bytes - sum(path.stat().st_size for path in incoming_folder.iterdir()) + _SPARE_BYTES
         if shutil.disk_usage(self.directory).free < needed_bytes:
             with self._hold_placement_lock():
@@ -226,7 +226,7 @@ class LocalCopy:
             for leftover in place.parent.glob("unfinished-*"):
                 shutil.rmtree(leftover)
             if place.is_dir():  # it belongs to a damaged version, or is shared with another version
-                missing_files = [item for item in folder_files if not (self.directory / item.path).is_file()]
+                missing_files = [file for file in folder_files if not (self.directory / file.path).is_file()]
                 for file in missing_files:
                     _link(local_files[file.sha256], self.directory / file.path)
                 placed_count += len(missing_files)
@@ -254,7 +254,7 @@ class LocalCopy:
         """Return the current version, then the other versions, most recent first."""
         paths = [path for path in (self.directory / "versions").glob("*") if (path / MANIFEST).is_file()]
         current = self._root.read_current_version()
-        return [item.name for item in sorted(paths, key=lambda item: (item.name != current, -item.stat().st_mtime))]
+        return [path.name for path in sorted(paths, key=lambda path: (path.name != current, -path.stat().st_mtime))]
 
     def _prune(self, version: str, keep: int | None = None, in_shards: bool = False) -> None:
         """Remove all versions except this one, the most recent ones and those in use. Must be called while holding

@@ -48,7 +48,14 @@ class Publication(Frozen):
         return self.versions[0]
 
     def find(self, version: str) -> PublishedVersion | None:
-        return next((item for item in (*self.versions, *self.retired) if item.version == version), None)
+        return next(
+            (
+                published_version
+                for published_version in (*self.versions, *self.retired)
+                if published_version.version == version
+            ),
+            None,
+        )
 
 
 class PublicationLog:

@@ -105,19 +105,19 @@ class CorpusPublisher:
         because another process may be removing it."""
         wanted_files = {file.sha256: file for file in inventory.list_files()}
         published_sizes = _collect_sizes(self._read_known_inventories(newest.versions) or ()) if newest else {}
-        missing_files = {name: item for name, item in wanted_files.items() if published_sizes.get(name) != item.bytes}
+        missing_files = {name: file for name, file in wanted_files.items() if published_sizes.get(name) != file.bytes}
         if not missing_files:
             return []
         recent_from = self._clock() - self._options.grace / 2
         uploaded_sizes = {
-            item.name: item.bytes
-            for item in self._storage.list_objects("files")
-            if item.modified is not None and item.modified > recent_from
+            stored_object.name: stored_object.bytes
+            for stored_object in self._storage.list_objects("files")
+            if stored_object.modified is not None and stored_object.modified > recent_from
         }
         return [
-            item
-            for name, item in missing_files.items()
-            if uploaded_sizes.get(build_file_object_name(name)) != item.bytes
+            file
+            for name, file in missing_files.items()
+            if uploaded_sizes.get(build_file_object_name(name)) != file.bytes
         ]
 
     def _find_lost_files(self, inventory: VersionInventory, current: PublishedVersion) -> list[FileOfVersion] | None:
@@ -134,12 +134,14 @@ class CorpusPublisher:
                 _LOG.warning("publishing the current version again: %s", error)
                 return None
             self.log.write_inventory(inventory)
-        uploaded_sizes = {item.name: item.bytes for item in self._storage.list_objects("files")}
+        uploaded_sizes = {
+            stored_object.name: stored_object.bytes for stored_object in self._storage.list_objects("files")
+        }
         wanted_files = {file.sha256: file for file in published_inventory.list_files()}
         lost_files = {
-            name: item
-            for name, item in wanted_files.items()
-            if uploaded_sizes.get(build_file_object_name(name)) != item.bytes
+            name: file
+            for name, file in wanted_files.items()
+            if uploaded_sizes.get(build_file_object_name(name)) != file.bytes
         }
         local_files = {file.sha256: file for file in inventory.list_files()}
         return [local_files[name] for name in lost_files] if lost_files.keys() <= local_files.keys() else None
@@ -166,11 +168,15 @@ class CorpusPublisher:
         earlier_versions = (
             [version for version in newest.versions if version.version != new_version.version] if newest else []
         )
-        newly_retired = [item.model_copy(update={"retired": now}) for item in earlier_versions[keep - 1 :]]
+        newly_retired = [
+            published_version.model_copy(update={"retired": now}) for published_version in earlier_versions[keep - 1 :]
+        ]
         awaiting_removal = [
-            item
-            for item in (newest.retired if newest else ())
-            if item.version != new_version.version and item.retired and now - item.retired < self._options.grace
+            published_version
+            for published_version in (newest.retired if newest else ())
+            if published_version.version != new_version.version
+            and published_version.retired
+            and now - published_version.retired < self._options.grace
         ]
         return Publication(
             number=(newest.number if newest else 0) + 1,
@@ -187,13 +193,18 @@ class CorpusPublisher:
         if inventories is None:
             return 0
         needed_names = {build_file_object_name(name) for name in _collect_sizes(inventories)}
-        needed_names |= {build_inventory_name(item.version, item.inventory) for item in listed_versions}
+        needed_names |= {
+            build_inventory_name(published_version.version, published_version.inventory)
+            for published_version in listed_versions
+        }
         removable_before = self._clock() - self._options.grace
         unneeded_names = [
-            item.name
+            stored_object.name
             for folder in ("files", "versions")
-            for item in self._storage.list_objects(folder)
-            if item.name not in needed_names and item.modified is not None and item.modified < removable_before
+            for stored_object in self._storage.list_objects(folder)
+            if stored_object.name not in needed_names
+            and stored_object.modified is not None
+            and stored_object.modified < removable_before
         ]
         if unneeded_names and self.read_newest_number() != publication.number:
             return 0  # another process has published in the meantime, and may need some of them
@@ -225,7 +236,7 @@ class CorpusPublisher:
             published=is_published,
             files=len({file.sha256 for file in inventory.list_files()}),
             uploaded=len(uploaded_files),
-            uploaded_bytes=sum(item.bytes for item in uploaded_files),
+            uploaded_bytes=sum(file.bytes for file in uploaded_files),
             removed=removed_count,
         )
 

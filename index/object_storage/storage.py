@@ -75,7 +75,7 @@ class ObjectStorage:
             except FileNotFoundError:
                 self._require_bucket()
                 return []
-        return sorted(str(item).rstrip("/").rsplit("/", 1)[-1] for item in paths)
+        return sorted(str(path).rstrip("/").rsplit("/", 1)[-1] for path in paths)
 
     def list_objects(self, folder: str) -> list[StoredObject]:
         """Return all objects below a folder, at any depth."""

@@ -144,8 +144,8 @@ def _convert_crossref(data: Mapping[str, Any]) -> dict[str, Any]:
         "citation_count": data.get("is-referenced-by-count"),
         "identifiers": {"doi": doi, "arxiv": _convert_to_text(data.get("arxiv"))},
         "retracted": any(
-            isinstance(item, dict) and item.get("type") in ("retraction", "withdrawal", "removal")
-            for item in _convert_to_list(data.get("updated-by"))
+            isinstance(notice, dict) and notice.get("type") in ("retraction", "withdrawal", "removal")
+            for notice in _convert_to_list(data.get("updated-by"))
         ),
     }
 

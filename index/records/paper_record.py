@@ -209,7 +209,7 @@ class PaperRecord(BaseModel):
             works = _WORKS.validate_python(data["cited_in_text"])
         except ValidationError:
             return data  # the field's own validation reports the problem
-        texts = [_read_section_text(item) for item in data.get("sections") or ()]
+        texts = [_read_section_text(section) for section in data.get("sections") or ()]
         kept_numbers = [number for number, text in enumerate(texts) if _clean_text(text)]
         numbers = enumerate(kept_numbers)
         new_numbers = {

@@ -176,5 +176,6 @@ def _read_json(text: str) -> Any:
 def _copy_vectors(column: pa.Array) -> list[NDArray[np.float32] | None]:
     """Return copies of the vectors, so that a kept vector does not keep its whole batch in memory."""
     return [
-        np.array(item.values.to_numpy(zero_copy_only=False), np.float32) if item.is_valid else None for item in column
+        np.array(vector.values.to_numpy(zero_copy_only=False), np.float32) if vector.is_valid else None
+        for vector in column
     ]

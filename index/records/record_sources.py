@@ -85,7 +85,7 @@ class RecordReader:
                 while chunk := list(islice(items, _COMPARED_AT_ONCE)):
                     records = [item for _, item in chunk if not isinstance(item, str)]
                     valid += len(records)
-                    is_new = iter(seen_keys.add(hash64(item.record.id for item in records)).tolist())
+                    is_new = iter(seen_keys.add(hash64(record.record.id for record in records)).tolist())
                     for line, item in chunk:
                         if isinstance(item, str):
                             self._reject(file, line, item)

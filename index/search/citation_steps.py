@@ -28,10 +28,10 @@ class CitationSteps:
     def find_cited(self, lists: Sequence[Hashes], limit: int) -> list[Units]:
         """Return the papers for each list of hashed ids: up to `limit` distinct papers, in list order."""
         hashes = np.concatenate([np.empty(0, np.uint64), *lists])
-        owners = np.repeat(np.arange(len(lists)), [len(item) for item in lists])
+        owners = np.repeat(np.arange(len(lists)), [len(id_hashes) for id_hashes in lists])
         matches = [self._find_hashed(hashes, start, segment) for start, segment in self._segments]
-        places = np.concatenate([np.empty(0, np.int64), *(item for item, _ in matches)])
-        units = np.concatenate([np.empty(0, np.int64), *(item for _, item in matches)])
+        places = np.concatenate([np.empty(0, np.int64), *(matched_places for matched_places, _ in matches)])
+        units = np.concatenate([np.empty(0, np.int64), *(matched_units for _, matched_units in matches)])
         order = np.argsort(places, kind="stable")
         owners, units = owners[places[order]], units[order]
         _, first = np.unique(np.stack([owners, units]), axis=1, return_index=True) if len(units) else (None, owners)

@@ -213,7 +213,7 @@ class HybridSearch:
             np.array(sorted(excluded), np.int64) if index is self._paper_bm25 else self._list_passages_of(excluded)
         )
         hits = index.search(query, depth + len(excluded_units), filters)
-        numbers = [self._segment_by_ordinal[item >> 32] for item in hits.documents.tolist()]
+        numbers = [self._segment_by_ordinal[document >> 32] for document in hits.documents.tolist()]
         units = starts[numbers] + (hits.documents & 0xFFFFFFFF) if numbers else _NO_UNITS
         if len(excluded_units):
             is_kept = ~np.isin(units, excluded_units)

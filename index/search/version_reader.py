@@ -85,7 +85,7 @@ class VersionReader:
 
     def get_paper_vectors(self, ids: Sequence[PaperId]) -> dict[PaperId, PaperVector]:
         """Return each paper's unit and vector, keyed by id; unknown ids are left out."""
-        return {item: PaperVector(unit, self.get_vector(unit)) for item, unit in self.find_units(ids).items()}
+        return {paper_id: PaperVector(unit, self.get_vector(unit)) for paper_id, unit in self.find_units(ids).items()}
 
     def get_vector(self, unit: int) -> NDArray[np.float32]:
         """Return a paper's vector."""
@@ -95,8 +95,8 @@ class VersionReader:
 
     def get_papers(self, ids: Sequence[PaperId], filters: Filters) -> dict[PaperId, Paper]:
         return {
-            item: self.get_paper(unit)
-            for item, unit in self.find_units(ids).items()
+            paper_id: self.get_paper(unit)
+            for paper_id, unit in self.find_units(ids).items()
             if self.passes_filters(unit, filters)
         }
 
@@ -109,8 +109,8 @@ class VersionReader:
 
     def get_contents(self, ids: Sequence[PaperId]) -> dict[PaperId, PaperContents]:
         """Return the concepts, methods and claims in each paper, keyed by id; unknown ids are left out."""
-        rows = {item: self._locate(unit) for item, unit in self.find_units(ids).items()}
-        return {item: segment.get_contents(row) for item, (segment, row) in rows.items()}
+        rows = {paper_id: self._locate(unit) for paper_id, unit in self.find_units(ids).items()}
+        return {paper_id: segment.get_contents(row) for paper_id, (segment, row) in rows.items()}
 
     def find_units_naming(self, name: str, limit: int, filters: Filters) -> list[DatedUnit]:
         """Return up to `limit` papers that name a method or a concept, newest first."""
@@ -120,17 +120,19 @@ class VersionReader:
             for rows in map(segment.contents.find_papers_naming, compute_name_keys(name)):
                 newest = segment.select_newest(rows, limit + len(excluded_units), columns).tolist()
                 units |= {DatedUnit(int(start) + row, segment.store.get_day_number(row)) for row in newest}
-        return keep_newest((item for item in units if item.unit not in excluded_units), limit)
+        return keep_newest((dated_unit for dated_unit in units if dated_unit.unit not in excluded_units), limit)
 
     def get_full_texts(self, ids: Sequence[PaperId]) -> dict[PaperId, FullText | Absent]:
         """Return the full text of each paper, or the reason why it is absent."""
         units = self.find_units(ids)
         texts: dict[PaperId, FullText | Absent] = {}
-        for item in ids:
-            if item not in units:
-                texts[item] = Absent(reason="the paper is not in the corpus")
+        for paper_id in ids:
+            if paper_id not in units:
+                texts[paper_id] = Absent(reason="the paper is not in the corpus")
             else:
-                texts[item] = self._get_full_text(units[item]) or Absent(reason="the corpus contains only the abstract")
+                texts[paper_id] = self._get_full_text(units[paper_id]) or Absent(
+                    reason="the corpus contains only the abstract"
+                )
         return texts
 
     def get_passages_at(self, units: Sequence[int]) -> list[Passage]:
@@ -197,9 +199,11 @@ class VersionReader:
     def find_works_cited_by(self, ids: Sequence[PaperId]) -> dict[PaperId, CitedKeys]:
         """Return the keys of the works that papers cite in their texts. Papers with a reference list from their source
         are left out."""
-        units = {item: unit for item, unit in self.find_units(ids).items() if self._get_cited_hashes(unit) is None}
-        works_by_id = {item: self._get_works_cited_by(unit) for item, unit in units.items()}
-        return {item: works for item, works in works_by_id.items() if works}
+        units = {
+            paper_id: unit for paper_id, unit in self.find_units(ids).items() if self._get_cited_hashes(unit) is None
+        }
+        works_by_id = {paper_id: self._get_works_cited_by(unit) for paper_id, unit in units.items()}
+        return {paper_id: works for paper_id, works in works_by_id.items() if works}
 
     def _get_works_cited_by(self, unit: int) -> CitedKeys:
         segment, row = self._locate(unit)
@@ -208,8 +212,8 @@ class VersionReader:
     def find_cited_hashes(self, ids: Sequence[PaperId]) -> dict[PaperId, list[int]]:
         """Return the hashed ids in each paper's reference list, keyed by paper id; papers without a list are left
         out."""
-        hashes_by_id = {item: self._get_cited_hashes(unit) for item, unit in self.find_units(ids).items()}
-        return {item: hashes.tolist() for item, hashes in hashes_by_id.items() if hashes is not None}
+        hashes_by_id = {paper_id: self._get_cited_hashes(unit) for paper_id, unit in self.find_units(ids).items()}
+        return {paper_id: hashes.tolist() for paper_id, hashes in hashes_by_id.items() if hashes is not None}
 
     def find_citing_units(self, ids: Sequence[PaperId], limit: int, filters: Filters) -> dict[PaperId, list[DatedUnit]]:
         """Return, for each paper, up to `limit` papers that cite it, newest first. The cited papers may be in another
@@ -222,7 +226,9 @@ class VersionReader:
                 for start, segment in zip(self._units.papers, self.segments, strict=False)
                 for row in segment.find_newest_citing(id_hash, limit + len(excluded_units), columns).tolist()
             )
-            answers[paper_id] = keep_newest((item for item in dated_units if item.unit not in excluded_units), limit)
+            answers[paper_id] = keep_newest(
+                (dated_unit for dated_unit in dated_units if dated_unit.unit not in excluded_units), limit
+            )
         return answers
 
     def find_citations(self, ids: Sequence[PaperId], limit: int, filters: Filters) -> dict[PaperId, CitationIds]:
@@ -250,8 +256,8 @@ class VersionReader:
         id_lists = [list(islice(lists, len(unit_ids))) for unit_ids in (*cited_units.values(), *citing_units)]
         by_unit = dict(zip(cited_units, id_lists, strict=False))
         return {
-            item: CitationIds(by_unit[unit], unit_ids)
-            for (item, unit), unit_ids in zip(units.items(), id_lists[len(cited_units) :], strict=True)
+            paper_id: CitationIds(by_unit[unit], unit_ids)
+            for (paper_id, unit), unit_ids in zip(units.items(), id_lists[len(cited_units) :], strict=True)
         }
 
     def find_units(self, ids: Iterable[PaperId]) -> dict[PaperId, int]:
@@ -261,14 +267,14 @@ class VersionReader:
         units: dict[PaperId, int] = {}
         for start, segment in zip(self._units.papers, self.segments, strict=False):
             rows = segment.store.find_rows(distinct_ids)
-            units |= {item: int(start) + row for item, row in rows.items() if not segment.is_hidden(row)}
-        return {item: units[item] for item in distinct_ids if item in units}
+            units |= {paper_id: int(start) + row for paper_id, row in rows.items() if not segment.is_hidden(row)}
+        return {paper_id: units[paper_id] for paper_id in distinct_ids if paper_id in units}
 
     def find_units_by_hash(self, hashes: Sequence[int], filters: Filters) -> dict[int, list[int]]:
         """Look up papers by the hash of their id. The result has, for each hash, the units of those that pass the
         filters."""
         pairs = zip(hashes, self._find_units_with_hashes(np.array(hashes, np.uint64)), strict=True)
-        return {item: [unit for unit in units if self.passes_filters(unit, filters)] for item, units in pairs}
+        return {id_hash: [unit for unit in units if self.passes_filters(unit, filters)] for id_hash, units in pairs}
 
     def locate_unit(self, unit: int) -> tuple[int, int]:
         """Return a paper's segment number and its row in that segment."""

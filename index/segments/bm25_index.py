@@ -94,8 +94,8 @@ def write_bm25_index(directory: Path, added_documents: Iterable[Bm25Document], r
     index = _open_index(directory)
     with convert_library_errors(directory):
         writer = index.writer(heap_size=_HEAP_BYTES, num_threads=1)
-        for item in removed_ids:
-            writer.delete_documents_by_query(Query.term_query(_build_schema(), "place", item))
+        for document_id in removed_ids:
+            writer.delete_documents_by_query(Query.term_query(_build_schema(), "place", document_id))
         for document in added_documents:
             writer.add_document(_convert_document(document))
         writer.commit()
@@ -152,7 +152,7 @@ class Bm25Index:
         """Return the rarest of the query's words that occur in the index, with their counts in the query."""
         counts = Counter(_build_analyzer().analyze(query))
         frequencies = [(self._searcher.doc_freq("text", word), word) for word in counts]
-        rarest = sorted(item for item in frequencies if item[0])[:_MAX_TERMS]
+        rarest = sorted(word_frequency for word_frequency in frequencies if word_frequency[0])[:_MAX_TERMS]
         return [(word, counts[word]) for _, word in rarest]
 
 
@@ -176,7 +176,7 @@ def _add_filters(query: Query, filters: Filters) -> Query:
         required.append((Occur.Must, Query.term_query(_build_schema(), "retracted", filters.retracted)))
     if not required:
         return query
-    conditions = [(occur, Query.const_score_query(item, 0.0)) for occur, item in required]
+    conditions = [(occur, Query.const_score_query(query, 0.0)) for occur, query in required]
     return Query.boolean_query([(Occur.Must, query), *conditions])
 
 

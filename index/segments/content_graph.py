@@ -112,12 +112,12 @@ def _read(records: list[dict[str, Any]], readings: ContentReadings, readers: Cou
         papers.append(contents_of(record["title"], record["abstract"]) if reading is None else reading.contents)
     mentions = [mention for paper in papers for mention in paper.mentions]
     return ContentBatch(
-        np.array([len(item.mentions) for item in papers], np.int64),
+        np.array([len(paper.mentions) for paper in papers], np.int64),
         hash64(_build_key(mention.kind, mention.normalised) for mention in mentions),
         pa.array([mention.name for mention in mentions], pa.string()),
         np.array([mention.kind == "method" for mention in mentions], np.bool_),
         np.array([(0, *_start_and_length(mention.sentence), _encode_flags(mention)) for mention in mentions], NAME_USE),
-        np.array([len(item.claims) for item in papers], np.int64),
+        np.array([len(paper.claims) for paper in papers], np.int64),
         np.array([_start_and_length(claim) for paper in papers for claim in paper.claims], CLAIM),
     )
 

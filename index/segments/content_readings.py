@@ -85,7 +85,7 @@ class ContentReadings(NamedTuple):
         if not path.is_file():
             return NOTHING_READ
         readings = (_parse_line(line) for line in path.read_bytes().splitlines())
-        return cls({item.text: item for item in readings if item is not None})
+        return cls({reading.text: reading for reading in readings if reading is not None})
 
     def find(self, title: str, abstract: str) -> ContentReading | None:
         return self.by_text.get(compute_text_key(title, abstract)) if self.by_text else None

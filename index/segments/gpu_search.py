@@ -85,8 +85,10 @@ class GpuVectors:
         if len(searched_parts) == 1:
             return find_nearest(searched_parts[0]).rows
         matches = list(_get_thread_pool().map(find_nearest, searched_parts))
-        scores = np.hstack([item.scores for item in matches])
-        numbers = np.hstack([item.rows + part.start for item, part in zip(matches, searched_parts, strict=True)])
+        scores = np.hstack([part_matches.scores for part_matches in matches])
+        numbers = np.hstack(
+            [part_matches.rows + part.start for part_matches, part in zip(matches, searched_parts, strict=True)]
+        )
         order: NDArray[np.int64] = np.argsort(-scores, axis=1, kind="stable")[:, :limit]
         return np.take_along_axis(numbers, order, 1)
 

@@ -124,7 +124,7 @@ def write_lexical_index(directory: Path, spool: LexicalSpool) -> None:
         for token, count in zip(distinct.tolist(), times.tolist(), strict=True):
             counts[token] = counts.get(token, 0) + count
     tokens = np.array(sorted(counts), np.int32)
-    offsets = np.concatenate([[0], np.cumsum([counts[item] for item in tokens.tolist()], dtype=np.int64)])
+    offsets = np.concatenate([[0], np.cumsum([counts[token] for token in tokens.tolist()], dtype=np.int64)])
     offsets = offsets.astype(np.int64)
     np.save(directory / _TOKENS, tokens)
     np.save(directory / _OFFSETS, offsets)

@@ -26,11 +26,11 @@ class LexicalRows(NamedTuple):
 
 
 def pack_rows(rows: Sequence[LexicalWeights]) -> LexicalRows:
-    counts = [len(item.tokens) for item in rows]
+    counts = [len(row.tokens) for row in rows]
     return LexicalRows(
         np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]).astype(np.int64),
-        np.concatenate([np.empty(0, np.int32), *(item.tokens for item in rows)]).astype(np.int32),
-        np.concatenate([np.empty(0, np.float16), *(item.weights.astype(np.float16) for item in rows)]),
+        np.concatenate([np.empty(0, np.int32), *(row.tokens for row in rows)]).astype(np.int32),
+        np.concatenate([np.empty(0, np.float16), *(row.weights.astype(np.float16) for row in rows)]),
     )
 
 

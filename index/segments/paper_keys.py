@@ -33,7 +33,7 @@ def compute_keys_of_work(work: CitedInText) -> NDArray[np.uint64]:
     years = () if work.year is None else (work.year, work.year - 1, work.year + 1)
     titles = [_compute_title_key(work.title, year) for year in years] or [""] * 3
     names = [work.id, _compute_doi_key(work.doi), _compute_arxiv_key(arxiv), *titles]
-    return np.where([bool(item) for item in names], hash64(names), np.uint64(NO_KEY))
+    return np.where([bool(name) for name in names], hash64(names), np.uint64(NO_KEY))
 
 
 def _compute_keys_of_paper(columns: Mapping[str, Any]) -> list[str]:

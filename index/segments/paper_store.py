@@ -119,7 +119,7 @@ class PaperStore:
         """Look up papers' rows. The result is keyed by id; unknown ids are left out."""
         distinct_ids = list(dict.fromkeys(ids))
         candidates = zip(distinct_ids, self.by_hash.find_candidates(hash64(distinct_ids)), strict=True)
-        return {item: row for item, rows in candidates for row in rows if self.get_id(row) == item}
+        return {paper_id: row for paper_id, rows in candidates for row in rows if self.get_id(row) == paper_id}
 
     def get_id(self, row: int) -> PaperId:
         return PaperId(self._read_value("id", row))

@@ -245,5 +245,10 @@ def _choose_parameters(index: ApproximateIndex, vectors: Vectors, queries: Vecto
 def _compute_recall(best: Candidates, candidates: Candidates) -> float:
     """Return the share of the best rows that were found."""
     return float(
-        np.mean([np.isin(item, candidate_rows).mean() for item, candidate_rows in zip(best, candidates, strict=True)])
+        np.mean(
+            [
+                np.isin(best_rows, candidate_rows).mean()
+                for best_rows, candidate_rows in zip(best, candidates, strict=True)
+            ]
+        )
     )

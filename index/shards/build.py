@@ -57,7 +57,7 @@ async def build_shards(
             parts = await asyncio.to_thread(distribute_records, harvest, count, scratch)
             places = [shards.get_shard_path(number) for number in range(count)]
             summaries = await (build_each or _make_sequential_builder(embedder, progress))(parts, places, shard_options)
-        versions = [item.manifest.version for item in summaries]
+        versions = [summary.manifest.version for summary in summaries]
         rejections = count_rejections(harvest.rejections)
         manifest = await publish_shards(directory, versions, embedder, build_options.keep, files, rejections)
     return ShardedBuild(

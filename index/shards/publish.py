@@ -48,7 +48,7 @@ async def publish_shards(
         exact_up_to=manifests[0].exact_up_to,
         lexical=manifests[0].lexical,
         fit=fit,
-        shards=tuple(ShardVersion(version=item.version, papers=item.papers) for item in manifests),
+        shards=tuple(ShardVersion(version=manifest.version, papers=manifest.papers) for manifest in manifests),
         sources=tuple(sources),
         rejected=tuple(rejections),
         changes=changes,

@@ -108,10 +108,10 @@ class ShardStore:
         with self.versions.hold_build_lock():
             (self.directory / _SHARDS).mkdir(exist_ok=True)
             published_shards = self.read_manifest().shards if self.versions.read_current_version() else ()
-            for number, item in enumerate(published_shards):
+            for number, shard_version in enumerate(published_shards):
                 shard = VersionStore(self.get_shard_path(number))
-                if shard.read_current_version() != item.version:
-                    shard.set_current(item.version)
+                if shard.read_current_version() != shard_version.version:
+                    shard.set_current(shard_version.version)
             yield count or len(published_shards)
 
     def publish(self, manifest: ShardedManifest, keep: int) -> None:
@@ -141,7 +141,9 @@ class ShardStore:
         for place in sorted((self.directory / _SHARDS).glob("*")) if manifests else ():
             shard, number = VersionStore(place), int(place.name)
             if (place / "versions").is_dir():
-                shard.keep_only(item.shards[number].version for item in manifests if number < len(item.shards))
+                shard.keep_only(
+                    manifest.shards[number].version for manifest in manifests if number < len(manifest.shards)
+                )
                 shard.prune_segments()
 
     def _read_manifests(self) -> list[ShardedManifest]:

@@ -48,18 +48,18 @@ class CorpusQueries:
         self, queries: Sequence[Query], vectors: Vectors, limit: int, filters: Filters
     ) -> list[list[Hit]]:
         rankings = await self._rank(queries, vectors, limit, filters, with_passages=False)
-        papers = await self._fetch(VersionReader.get_papers_at, (key for item in rankings for key, _ in item))
-        return [[Hit(paper=papers[key], similarity=cosine) for key, cosine in item] for item in rankings]
+        papers = await self._fetch(VersionReader.get_papers_at, (key for ranking in rankings for key, _ in ranking))
+        return [[Hit(paper=papers[key], similarity=cosine) for key, cosine in ranking] for ranking in rankings]
 
     async def find_passages_embedded(
         self, queries: Sequence[Query], vectors: Vectors, limit: int, filters: Filters
     ) -> list[list[Passage]]:
         rankings = await self._rank(queries, vectors, limit, filters, with_passages=True)
-        passages = await self._fetch(VersionReader.get_passages_at, (key for item in rankings for key, _ in item))
+        passages = await self._fetch(VersionReader.get_passages_at, (key for ranking in rankings for key, _ in ranking))
         cites = await self._find_cited_papers(passages)
         return [
-            [passages[key].model_copy(update={"similarity": cosine, "cites": cites[key]}) for key, cosine in item]
-            for item in rankings
+            [passages[key].model_copy(update={"similarity": cosine, "cites": cites[key]}) for key, cosine in ranking]
+            for ranking in rankings
         ]
 
     async def _find_cited_papers(self, passages: Mapping[int, Passage]) -> dict[int, tuple[PaperId, ...]]:
@@ -67,7 +67,9 @@ class CorpusQueries:
         cited_keys = await self._fetch(VersionReader.get_works_cited_at, passages)
         papers = await self._find_papers_by_key(cited_keys.values())
         return {
-            key: tuple(item for item in find_cited_papers(cited_keys[key], papers) if item != passage.paper.id)
+            key: tuple(
+                paper_id for paper_id in find_cited_papers(cited_keys[key], papers) if paper_id != passage.paper.id
+            )
             for key, passage in passages.items()
         }
 
@@ -82,7 +84,7 @@ class CorpusQueries:
         paper_vectors = await self._call_owners(VersionReader.get_paper_vectors, papers)
         if not paper_vectors:
             return {}
-        vectors = np.stack([item.vector for item in paper_vectors.values()])
+        vectors = np.stack([paper_vector.vector for paper_vector in paper_vectors.values()])
         nearest = await self.find_nearest(vectors, limit + 1, Filters(window=window))
         neighbours_of = {}
         for (paper, item), matches in zip(paper_vectors.items(), nearest, strict=True):
@@ -103,12 +105,14 @@ class CorpusQueries:
         out."""
         lists = await self._call_owners(VersionReader.find_cited_hashes, papers)
         count = len(self._shards)
-        hashes = dict.fromkeys(item for paper_hashes in lists.values() for item in paper_hashes)
-        owners, filters = {item: item % count for item in hashes}, Filters(window=window)
+        hashes = dict.fromkeys(id_hash for paper_hashes in lists.values() for id_hash in paper_hashes)
+        owners, filters = {id_hash: id_hash % count for id_hash in hashes}, Filters(window=window)
         units = await self._call_grouped(owners, VersionReader.find_units_by_hash, filters)
         cited_keys = {
             paper: list(
-                dict.fromkeys(make_shard_key(item % count, unit) for item in paper_hashes for unit in units[item])
+                dict.fromkeys(
+                    make_shard_key(id_hash % count, unit) for id_hash in paper_hashes for unit in units[id_hash]
+                )
             )[:limit]
             for paper, paper_hashes in lists.items()
         }
@@ -117,9 +121,9 @@ class CorpusQueries:
         )
         answers = {paper: [papers_by_key[key] for key in keys] for paper, keys in cited_keys.items()}
         answers |= await self._find_papers_cited_in_texts(
-            [item for item in papers if item not in answers], limit, window
+            [paper for paper in papers if paper not in answers], limit, window
         )
-        return {item: answers[item] for item in papers if item in answers}
+        return {paper: answers[paper] for paper in papers if paper in answers}
 
     async def _find_papers_cited_in_texts(
         self, papers: Sequence[PaperId], limit: int, window: Window
@@ -145,18 +149,22 @@ class CorpusQueries:
         newest = {
             paper: keep_newest(
                 (
-                    item._replace(unit=make_shard_key(shard, item.unit))
+                    dated_unit._replace(unit=make_shard_key(shard, dated_unit.unit))
                     for shard, units in enumerate(units_by_shard)
-                    for item in units[paper]
+                    for dated_unit in units[paper]
                 ),
                 limit,
             )
             for paper in known_papers
         }
         papers_by_key = await self._fetch(
-            VersionReader.get_papers_at, (item.unit for dated_units in newest.values() for item in dated_units)
+            VersionReader.get_papers_at,
+            (dated_unit.unit for dated_units in newest.values() for dated_unit in dated_units),
         )
-        return {paper: [papers_by_key[item.unit] for item in dated_units] for paper, dated_units in newest.items()}
+        return {
+            paper: [papers_by_key[dated_unit.unit] for dated_unit in dated_units]
+            for paper, dated_units in newest.items()
+        }
 
     async def papers(self, ids: Sequence[PaperId], window: Window) -> dict[PaperId, Paper]:
         return await self._call_owners(VersionReader.get_papers, ids, Filters(window=window))
@@ -166,21 +174,23 @@ class CorpusQueries:
             return await self._shards[0].call(VersionReader.find_citations, papers, limit, Filters(window=window))
         cited, citing = await gather_all([self.references(papers, limit, window), self.citing(papers, limit, window)])
         return {
-            item: CitationIds([paper.id for paper in cited.get(item, ())], [paper.id for paper in citing_papers])
-            for item, citing_papers in citing.items()
+            paper_id: CitationIds(
+                [paper.id for paper in cited.get(paper_id, ())], [paper.id for paper in citing_papers]
+            )
+            for paper_id, citing_papers in citing.items()
         }
 
     async def find_papers_naming(self, name: str, limit: int, filters: Filters) -> list[Paper]:
         """Return the newest papers that name a method or a concept, according to the base graph."""
         units_by_shard = await self._call_all(VersionReader.find_units_naming, name, limit, filters)
         dated_keys = (
-            item._replace(unit=make_shard_key(shard, item.unit))
+            dated_unit._replace(unit=make_shard_key(shard, dated_unit.unit))
             for shard, units in enumerate(units_by_shard)
-            for item in units
+            for dated_unit in units
         )
-        newest = [item.unit for item in keep_newest(dated_keys, limit)]
+        newest = [dated_unit.unit for dated_unit in keep_newest(dated_keys, limit)]
         papers_by_key = await self._fetch(VersionReader.get_papers_at, newest)
-        return [papers_by_key[item] for item in newest]
+        return [papers_by_key[key] for key in newest]
 
     async def get_contents(self, papers: Sequence[PaperId]) -> dict[PaperId, PaperContents]:
         return await self._call_owners(VersionReader.get_contents, papers)
@@ -238,12 +248,12 @@ class CorpusQueries:
     ) -> dict[Of, Out]:
         """Call the function on each shard with the items that it owns."""
         groups: dict[int, list[Of]] = defaultdict(list)
-        for item, shard in owners.items():
-            groups[shard].append(item)
+        for owned, shard in owners.items():
+            groups[shard].append(owned)
         answers_by_shard = await gather_all(
             self._shards[shard].call(function, shard_items, *args, **kwargs) for shard, shard_items in groups.items()
         )
-        merged = {item: answer for answers in answers_by_shard for item, answer in answers.items()}
+        merged = {owned: answer for answers in answers_by_shard for owned, answer in answers.items()}
         return {owner: merged[owner] for owner in owners if owner in merged}
 
     async def _fetch(
@@ -260,7 +270,7 @@ class CorpusQueries:
             zip(shard_keys, papers, strict=True)
             for shard_keys, papers in zip(groups.values(), items_by_shard, strict=True)
         )
-        return {key: item for shard_keys in pairs for key, item in shard_keys}
+        return {key: answer for shard_keys in pairs for key, answer in shard_keys}
 
 
 def make_shard_key(shard: int, unit: int) -> int:
@@ -275,8 +285,8 @@ def split_shard_key(key: int) -> tuple[int, int]:
 def merge_matches(matches_by_shard: Sequence[VectorMatches], limit: int) -> VectorMatches:
     """Merge all shards' matches for a query, and return the best as keys. Equal cosines are ordered by shard and
     unit."""
-    keys = _make_keys([item.rows for item in matches_by_shard])
-    similarities = np.concatenate([item.similarities for item in matches_by_shard])
+    keys = _make_keys([shard_matches.rows for shard_matches in matches_by_shard])
+    similarities = np.concatenate([shard_matches.similarities for shard_matches in matches_by_shard])
     order = np.lexsort((keys, -similarities))[:limit]
     return VectorMatches(keys[order], similarities[order])
 
@@ -286,19 +296,19 @@ def merge_candidates(candidates_by_shard: Sequence[QueryCandidates]) -> QueryCan
     if len(candidates_by_shard) == 1:
         return candidates_by_shard[0]
     depth = candidates_by_shard[0].depth
-    papers = _merge_hybrid([item.papers for item in candidates_by_shard], depth)
+    papers = _merge_hybrid([candidates.papers for candidates in candidates_by_shard], depth)
     passages = None
-    if any(item.passages for item in candidates_by_shard):
-        passages = _merge_hybrid([item.passages or _NO_MATCHES for item in candidates_by_shard], depth)
+    if any(candidates.passages for candidates in candidates_by_shard):
+        passages = _merge_hybrid([candidates.passages or _NO_MATCHES for candidates in candidates_by_shard], depth)
     cosines = {
         make_shard_key(shard, unit): cosine
-        for shard, item in enumerate(candidates_by_shard)
-        for unit, cosine in item.cosines.items()
+        for shard, candidates in enumerate(candidates_by_shard)
+        for unit, cosine in candidates.cosines.items()
     }
     lexical = {
         make_shard_key(shard, unit): score
-        for shard, item in enumerate(candidates_by_shard)
-        for unit, score in item.lexical.items()
+        for shard, candidates in enumerate(candidates_by_shard)
+        for unit, score in candidates.lexical.items()
     }
     keys = _collect_units(papers) | (_collect_units(passages) if passages else set())
     lexical_scores = {key: lexical[key] for key in sorted(keys)} if lexical else {}
@@ -312,16 +322,24 @@ def _collect_units(matches: HybridMatches) -> set[int]:
 
 def _merge_hybrid(matches_by_shard: Sequence[HybridMatches], depth: int) -> HybridMatches:
     keys, scores = _merge_best(
-        [item.by_bm25.documents for item in matches_by_shard], [item.by_bm25.scores for item in matches_by_shard], depth
+        [shard_matches.by_bm25.documents for shard_matches in matches_by_shard],
+        [shard_matches.by_bm25.scores for shard_matches in matches_by_shard],
+        depth,
     )
-    lexical_by_shard = [item.by_lexical or _UNWEIGHED for item in matches_by_shard]
+    lexical_by_shard = [shard_matches.by_lexical or _UNWEIGHED for shard_matches in matches_by_shard]
     lexical = None
-    if any(item.by_lexical is not None for item in matches_by_shard):
+    if any(shard_matches.by_lexical is not None for shard_matches in matches_by_shard):
         lexical = LexicalMatches(
-            *_merge_best([item.rows for item in lexical_by_shard], [item.scores for item in lexical_by_shard], depth)
+            *_merge_best(
+                [shard_matches.rows for shard_matches in lexical_by_shard],
+                [shard_matches.scores for shard_matches in lexical_by_shard],
+                depth,
+            )
         )
     return HybridMatches(
-        merge_matches([item.by_vector for item in matches_by_shard], depth), Bm25Matches(keys, scores), lexical
+        merge_matches([shard_matches.by_vector for shard_matches in matches_by_shard], depth),
+        Bm25Matches(keys, scores),
+        lexical,
     )
 
 

@@ -65,16 +65,16 @@ class VerificationCache:
             return
         if _read(place) == state:
             return
-        unverified_paths = {item.path for item in state.files if item.sha256 not in fresh_digests}
+        unverified_paths = {file.path for file in state.files if file.sha256 not in fresh_digests}
         if unverified_paths:
             notes = (_read(path) for path in self._folder.glob("*.json"))
             known_identities = {
                 file.identity for note in notes if note and note.boot == state.boot for file in note.files
             }
-            unverified_paths -= {item.path for item in state.files if item.identity in known_identities}
-        sizes = {item.path: item.bytes for item in state.files}
+            unverified_paths -= {file.path for file in state.files if file.identity in known_identities}
+        sizes = {file.path: file.bytes for file in state.files}
         verify_files(
-            [item for item in files if item.path in unverified_paths or sizes[item.path] != item.bytes], directory
+            [file for file in files if file.path in unverified_paths or sizes[file.path] != file.bytes], directory
         )
         self._record(state, place)
 

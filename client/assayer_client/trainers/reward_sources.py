@@ -73,7 +73,7 @@ class ServiceRewards:
     async def _judge_chunk(
         self, client: AsyncClient, items: Sequence[RewardQuery], judge: str | None
     ) -> list[float | None]:
-        bodies = tuple(RewardItemBody(**item._asdict()) for item in items)
+        bodies = tuple(RewardItemBody(**query._asdict()) for query in items)
         job = (await client.rewards.create(RewardsBody(items=bodies, judge=judge))).id
         try:
             return (await client.rewards.wait(job, seconds=self._seconds)).values()

@@ -101,8 +101,8 @@ def _get_operator() -> "Actor":
 def _show_keys(keys: "Sequence[ApiKey]") -> None:
     now = dt.datetime.now(dt.UTC)
     rows = (
-        (item.id, item.name, ", ".join(sorted(item.scopes)), f"{item.created_at:%Y-%m-%d}", _state(item, now))
-        for item in keys
+        (key.id, key.name, ", ".join(sorted(key.scopes)), f"{key.created_at:%Y-%m-%d}", _state(key, now))
+        for key in keys
     )
     show_table(("Id", "Name", "Scopes", "Created", "State"), rows)
 

@@ -52,7 +52,9 @@ def list_members(as_json: WithJson = False) -> None:
     if as_json:
         print_json(members)
         return
-    rows = [(item.id, item.name, item.email, item.role, item.affiliation, _state(item)) for item in members]
+    rows = [
+        (member.id, member.name, member.email, member.role, member.affiliation, _state(member)) for member in members
+    ]
     show_table(("id", "name", "e-mail", "role", "affiliation", "state"), rows)
 
 

@@ -122,8 +122,8 @@ def _collect_changes(
     """Return the values to change. A value of 0 removes an optional limit."""
     required_values = {"name": name, "weight": weight, "max_queued": max_queued}
     limits = {"max_running": max_running, "monthly_usd": monthly_usd, "retention_days": retention_days}
-    return {item: value for item, value in required_values.items() if value is not None} | {
-        item: value or None for item, value in limits.items() if value is not None
+    return {name: value for name, value in required_values.items() if value is not None} | {
+        name: value or None for name, value in limits.items() if value is not None
     }
 
 
@@ -140,7 +140,9 @@ def _check_id(tenant: str) -> None:
 
 def _show_tenants(tenants: "Sequence[TenantResource]") -> None:
     headings = ("Id", "Name", "Weight", "Running", "Queued", "Month", "Kept")
-    show_table(headings, ((item.id, item.name, f"{item.weight:g}", *_format_limits(item)) for item in tenants))
+    show_table(
+        headings, ((tenant.id, tenant.name, f"{tenant.weight:g}", *_format_limits(tenant)) for tenant in tenants)
+    )
 
 
 def _format_limits(tenant: "TenantResource") -> tuple[str, str, str, str]:

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 def cancel(ids: JobIds, as_json: WithJson = False) -> None:
     """Cancel evaluations and other jobs by id; finished jobs are left unchanged."""
-    for item in ids:
-        identify_kind(item, *KINDS)
+    for identifier in ids:
+        identify_kind(identifier, *KINDS)
     with open_service_client() as client:
-        outcomes = {item: _cancel(client, item) for item in ids}
+        outcomes = {identifier: _cancel(client, identifier) for identifier in ids}
     if as_json:
         print_json(outcomes)
     for item, outcome in outcomes.items() if not as_json else ():

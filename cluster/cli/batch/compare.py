@@ -29,8 +29,8 @@ def compare(
 ) -> None:
     """Show finished evaluations side by side; with --judge, say which of two ideas is better and why."""
     evaluation_ids = list(dict.fromkeys(evaluations))
-    for item in evaluation_ids:
-        identify_kind(item, "evaluation")
+    for evaluation_id in evaluation_ids:
+        identify_kind(evaluation_id, "evaluation")
     if not _MIN_EVALUATIONS <= len(evaluation_ids) <= _MAX_EVALUATIONS:
         raise InputError(
             f"Only 2 to 4 different evaluations can be compared, not {len(evaluation_ids)}.",
@@ -41,7 +41,7 @@ def compare(
             f"--judge compares two evaluations, not {len(evaluation_ids)}.", "Pass two evaluations, or omit --judge."
         )
     with open_service_client() as client:
-        reports = [client.evaluations.report(item) for item in evaluation_ids]
+        reports = [client.evaluations.report(evaluation_id) for evaluation_id in evaluation_ids]
         titles = [shorten(report.idea.title, _MAX_CHARS) for report in reports]
         rows = _build_rows(reports)
         result = _request_verdict(client, evaluation_ids) if judge else None
@@ -69,7 +69,7 @@ def _build_rows(reports: "Sequence[Report]") -> list[tuple[str, ...]]:
 def _format_score(report: "Report", name: str) -> str:
     from assayer_client.resources import Absent
 
-    part = next((item for item in report.parts if item.name == name), None)
+    part = next((part for part in report.parts if part.name == name), None)
     if part is None:
         return "–"
     if isinstance(part.score, Absent):

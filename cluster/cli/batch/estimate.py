@@ -121,8 +121,8 @@ def _describe_corpus_fit(parts: "Sequence[BatchEstimate]") -> str:
     fits = [part.corpus_fit for part in parts if part.corpus_fit is not None]
     if not fits:
         return f"not checked. {parts[0].corpus_fit_absent or ''}".rstrip()
-    checked, poor = sum(item.checked_proposals for item in fits), sum(item.poorly_covered for item in fits)
-    well, part = sum(item.well_covered for item in fits), sum(item.partly_covered for item in fits)
+    checked, poor = sum(fit.checked_proposals for fit in fits), sum(fit.poorly_covered for fit in fits)
+    well, part = sum(fit.well_covered for fit in fits), sum(fit.partly_covered for fit in fits)
     sentence = f"of {checked:,} proposals checked, the corpus covers the field of {well:,} well, of {part:,} in part"
     if not poor:
         return sentence

@@ -107,8 +107,8 @@ def _fetch_batch(client: "Client", batch: str, out: Path, formats: list[FetchFor
     fetched_reports = (
         fetch_reports_of_batch(client, batch, out, reports, FetchRecord(out, batch, anew=again)) if reports else []
     )
-    for item in fetched_reports:
-        yield from item.files
+    for report in fetched_reports:
+        yield from report.files
     for format in formats:
         if format in _TABLES:
             yield client.batches.save_results(batch, out / f"{batch}.{format}", format=_TABLES[format])

@@ -30,8 +30,8 @@ def report_names(proposals: Iterable[NamedProposal], used_names: Iterable[str] =
     shared = Counter(name.casefold() for name, _ in plain.values())
     shared.update(name.casefold() for name in used_names)
     return {
-        id: _add_row_and_id(name, item) if not name or shared[name.casefold()] > 1 else name
-        for id, (name, item) in plain.items()
+        id: _add_row_and_id(name, proposal) if not name or shared[name.casefold()] > 1 else name
+        for id, (name, proposal) in plain.items()
     }
 
 

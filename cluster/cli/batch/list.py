@@ -81,7 +81,7 @@ def _list_first(
 ) -> "Sequence[Evaluation]":
     """Return at most `limit` evaluations. Those of a batch are in row order, others newest first."""
     if batch is None:
-        return [*islice((item for item in evaluations if has_filter or item.batch is None), limit)]
+        return [*islice((evaluation for evaluation in evaluations if has_filter or evaluation.batch is None), limit)]
     listed = sorted(evaluations, key=lambda item: item.row or 0)
     if len(listed) > limit:
         print_remark(f"Showing {limit:,} of {len(listed):,}; to show all, pass --limit {len(listed)}.")
@@ -92,7 +92,7 @@ def _show_evaluations(evaluations: "Sequence[Evaluation]", *, has_filter: bool) 
     if not evaluations:
         print_remark("No evaluations match." if has_filter else "There are no evaluations outside batches.")
         return
-    rows = [_build_row(item) for item in evaluations]
+    rows = [_build_row(evaluation) for evaluation in evaluations]
     headings = ("Evaluation", "Title", "Source", "State", "Score", "Cost", "Submitted (UTC)", "Why there is no score")
     shown_columns = len(headings) - (not any(row[-1] for row in rows))
     show_table(headings[:shown_columns], [row[:shown_columns] for row in rows])

@@ -20,10 +20,10 @@ def retry(
     as_json: WithJson = False,
 ) -> None:
     """Retry failed and cancelled evaluations under their existing ids."""
-    for item in ids:
-        identify_kind(item, "evaluation", "batch")
+    for identifier in ids:
+        identify_kind(identifier, "evaluation", "batch")
     with open_service_client() as client:
-        outcomes = {item: _retry(client, item) for item in ids}
+        outcomes = {identifier: _retry(client, identifier) for identifier in ids}
     if as_json:
         print_json(outcomes)
     for item, outcome in outcomes.items() if not as_json else ():

@@ -66,8 +66,10 @@ def shortlist(
 
 
 def _report_accepted(accepted: "AcceptedRanking") -> None:
-    for item in accepted.excluded_evaluations[:_MAX_NAMED_EXCLUSIONS]:
-        print_remark(f"Not ranked: {item.source or item.evaluation} (row {item.row}): {item.reason}")
+    for exclusion in accepted.excluded_evaluations[:_MAX_NAMED_EXCLUSIONS]:
+        print_remark(
+            f"Not ranked: {exclusion.source or exclusion.evaluation} (row {exclusion.row}): {exclusion.reason}"
+        )
     if len(accepted.excluded_evaluations) > _MAX_NAMED_EXCLUSIONS:
         print_remark(f"Further ideas not ranked: {len(accepted.excluded_evaluations) - _MAX_NAMED_EXCLUSIONS:,}.")
     print_remark(

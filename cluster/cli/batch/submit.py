@@ -51,12 +51,12 @@ def _list_idea_files(path: Path) -> list[Path]:
                 raise InputError(f"{path} is not a file or folder.")
             return [path]
         readable_files = [
-            item for item in sorted(path.iterdir()) if item.suffix.lower() in _READABLE_SUFFIXES and item.is_file()
+            file for file in sorted(path.iterdir()) if file.suffix.lower() in _READABLE_SUFFIXES and file.is_file()
         ]
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}.") from None
-    idea_files = [item for item in readable_files if item.name != _NOT_AN_IDEA and not item.name.startswith(".")]
-    files = [item for item in idea_files if not _must_skip(item, path)]
+    idea_files = [file for file in readable_files if file.name != _NOT_AN_IDEA and not file.name.startswith(".")]
+    files = [file for file in idea_files if not _must_skip(file, path)]
     if not files:
         raise InputError(
             f"The folder {path} contains no {', '.join(_READABLE_SUFFIXES)} files; subfolders are not searched."
@@ -212,7 +212,7 @@ def _submit_evaluation(client: "Client", name: str, text: str, options: Mapping[
         other_options["board_models"] = split_at_commas(models)
     if isinstance(criteria := other_options.get("criteria"), str):
         other_options["criteria"] = [
-            item.model_dump(mode="json") for item in parse_criteria(criteria, "The file of criteria")
+            criterion.model_dump(mode="json") for criterion in parse_criteria(criteria, "The file of criteria")
         ]
     body = {"idea": IdeaBody(text=text), "source": name[:200], "limits": limits, **other_options}
     return client.evaluations.create(EvaluationBody.model_validate(body)).id

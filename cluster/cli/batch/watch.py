@@ -32,7 +32,7 @@ def watch(ids: JobIds, as_json: WithJson = False) -> None:
     with open_service_client() as client:
         complete = watch_all(client, ids)
         if as_json:
-            print_json([_get_ended_job(client, item) for item in ids])
+            print_json([_get_ended_job(client, identifier) for identifier in ids])
     if not complete:
         raise typer.Exit(1)
 
@@ -44,9 +44,9 @@ def _get_ended_job(client: "Client", item: str) -> "BatchResource | JobResource"
 
 def watch_all(client: "Client", ids: Sequence[str]) -> bool:
     """Watch the jobs one after another; return whether all of them have a result."""
-    for item in ids:
-        identify_kind(item, *KINDS)
-    ended = [_watch(client, item) for item in ids]
+    for identifier in ids:
+        identify_kind(identifier, *KINDS)
+    ended = [_watch(client, identifier) for identifier in ids]
     return all(ended)
 
 
