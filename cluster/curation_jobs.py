@@ -111,7 +111,7 @@ def _mask_ideas(ideas: Sequence[IdeaToScore]) -> tuple[IdeaToScore, ...]:
 
 
 def _build_candidate_ideas(question: ResearchQuestion, proposed: ProposedCandidates) -> CandidateIdeas:
-    missing = [MissingCandidate(number=number, reason=str(error)) for number, error in proposed.lost.items()]
+    missing_candidates = [MissingCandidate(number=number, reason=str(error)) for number, error in proposed.lost.items()]
     repeats = [
         MissingCandidate(number=number, reason="It duplicates an earlier candidate.", duplicate_of=repeated)
         for number, repeated in proposed.repeats.items()
@@ -119,7 +119,7 @@ def _build_candidate_ideas(question: ResearchQuestion, proposed: ProposedCandida
     return CandidateIdeas(
         question=question.text,
         candidates=proposed.candidates,
-        missing=tuple(sorted([*missing, *repeats], key=lambda repeat: repeat.number)),
+        missing=tuple(sorted([*missing_candidates, *repeats], key=lambda repeat: repeat.number)),
         flags=question.flags,
     )
 

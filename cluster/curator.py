@@ -57,7 +57,7 @@ class CurationStage(Generic[In, Out]):
     name: str
     """Plural noun for the items, shown in progress."""
     items: Sequence[In]
-    asked: Mapping[str, object]
+    request_fields: Mapping[str, object]
     """The request's values that determine the results."""
     options: CurationSettings
     work: Callable[[In, Run], Awaitable[Out]]
@@ -105,10 +105,12 @@ class Curator:
     def create_curation_stage(self, papers: Sequence[SourcePaper]) -> CurationStage[SourcePaper, CuratedPaper]:
         options = self.settings.curation
 
-        async def one(paper: SourcePaper, run: Run) -> CuratedPaper:
+        async def curate_item(paper: SourcePaper, run: Run) -> CuratedPaper:
             return await curate_paper(paper, self.llm, run, options)
 
-        return CurationStage("cu", "papers", papers, {"papers": [paper.model_dump() for paper in papers]}, options, one)
+        return CurationStage(
+            "cu", "papers", papers, {"papers": [paper.model_dump() for paper in papers]}, options, curate_item
+        )
 
     def create_proposal_stage(
         self, questions: Sequence[ResearchQuestion], ranking_method: BestBy | None, candidates: int | None = None
@@ -120,7 +122,7 @@ class Curator:
         )
         dimensions = load_score_dimensions(options.score_dimensions)
 
-        async def one(question: ResearchQuestion, run: Run) -> ProposedCandidates:
+        async def propose_ideas(question: ResearchQuestion, run: Run) -> ProposedCandidates:
             proposed = await propose_candidates(question, self.llm, run, options)
             if ranking_method is None:
                 return proposed
@@ -134,22 +136,22 @@ class Curator:
             "questions": [question.model_dump() for question in questions],
             "ranking_method": ranking_method,
         }
-        return CurationStage("ci", "questions", questions, request_fields, options, one)
+        return CurationStage("ci", "questions", questions, request_fields, options, propose_ideas)
 
-    def create_scoring_stage(self, asked: Sequence[IdeaToScore]) -> CurationStage[IdeaToScore, IdeaScores]:
+    def create_scoring_stage(self, items: Sequence[IdeaToScore]) -> CurationStage[IdeaToScore, IdeaScores]:
         """Return the scoring stage, which does not mask the ideas. Raises InputError if the dimensions file is
         unusable."""
         options = self.settings.curation
         dimensions = load_score_dimensions(options.score_dimensions)
 
-        async def one(item: IdeaToScore, run: Run) -> IdeaScores:
+        async def score_item(item: IdeaToScore, run: Run) -> IdeaScores:
             return await score_idea(item.idea, dimensions, self.llm, run, options, item.question)
 
         request_fields = {
-            "ideas": [[entry.idea.judged_id, entry.question] for entry in asked],
+            "ideas": [[entry.idea.judged_id, entry.question] for entry in items],
             "dimensions": [dimension.sha256 for dimension in dimensions],
         }
-        return CurationStage("sc", "ideas", asked, request_fields, options, one)
+        return CurationStage("sc", "ideas", items, request_fields, options, score_item)
 
     async def begin(self, stage: CurationStage[In, Out], progress: Progress, run_request: RunRequest) -> Run:
         """Start a run with one budget, shared by all items in the stage."""
@@ -157,7 +159,7 @@ class Curator:
         inputs = normalise_result_inputs(
             {
                 "assayer": __version__,
-                **stage.asked,
+                **stage.request_fields,
                 "options": stage.options.model_dump(mode="json"),
                 "ranking": self.settings.ranking.model_dump(mode="json"),
                 "models": self.llm.models,

@@ -148,8 +148,8 @@ class JournalledCorpusTexts:
 
     async def get(self, papers: Sequence[Paper], window: Window) -> Mapping[PaperId, FullText | Absent]:
         found = await CorpusFullTexts(self.corpus).get(papers, window)
-        texts = sum(isinstance(text, FullText) for text in found.values())
-        self.run.journal.record_use(self.corpus.source, "full_texts", requests=len(papers), results=texts)
+        text_count = sum(isinstance(text, FullText) for text in found.values())
+        self.run.journal.record_use(self.corpus.source, "full_texts", requests=len(papers), results=text_count)
         return found
 
 
@@ -183,9 +183,9 @@ class LiteratureFactory:
     def version(self, corpus: CorpusWithFullTexts) -> dict[str, object]:
         """Return the sources and settings that determine the answers, with versions where they exist."""
         options = self.settings.model_dump() if self.sources else {}
-        beyond = {"outside": self.beyond_papers.version} if self.beyond_papers.version else {}
+        beyond_papers = {"outside": self.beyond_papers.version} if self.beyond_papers.version else {}
         literature = self._create_federations(corpus).version
-        return {"literature": literature, "options": options, "full_texts": self.reading, **beyond}
+        return {"literature": literature, "options": options, "full_texts": self.reading, **beyond_papers}
 
     def _create_federations(self, corpus: CorpusWithFullTexts) -> FederatedLiteratureFactory:
         return FederatedLiteratureFactory(corpus, self.sources, self.settings)
@@ -218,9 +218,9 @@ async def open_literature(
         locators = [
             _make_per_run(make, gateway) for name, make in PDF_LOCATORS.items() if gateway and name in active_sources
         ]
-        outside = BeyondPapersFactory()
+        beyond_papers_factory = BeyondPapersFactory()
         if gateway and beyond_papers:
-            outside = await open_beyond_papers(settings, gateway, clock, stack)
+            beyond_papers_factory = await open_beyond_papers(settings, gateway, clock, stack)
         yield LiteratureFactory(
             sources=records,
             settings=settings.literature,
@@ -229,7 +229,7 @@ async def open_literature(
             ),
             reading={"fetch": settings.full_texts.fetch, "grobid": bool(settings.grobid.urls)},
             own_references=own_references,
-            beyond_papers=outside,
+            beyond_papers=beyond_papers_factory,
         )
 
 

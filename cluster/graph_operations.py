@@ -105,15 +105,15 @@ async def build_graph(
             )
         plan = _build_plan(resources, name, outcomes, bool(classes), by_model, relations)
         graph = resources.open_graph(name)
-        present = None if replace else await graph.plan()
-        if present is not None:
-            check_same_plan(present, plan)
-        await _check_early(graph, plan, ideas, present is not None)
-        new = await resources.prepare(ideas, plan, report_stage)
+        stored_plan = None if replace else await graph.plan()
+        if stored_plan is not None:
+            check_same_plan(stored_plan, plan)
+        await _check_early(graph, plan, ideas, stored_plan is not None)
+        prepared_ideas = await resources.prepare(ideas, plan, report_stage)
         if replace:
             await graph.store.remove()
         await graph.store.create(plan)
-        return plan, await graph.add(new)
+        return plan, await graph.add(prepared_ideas)
 
 
 def _build_plan(
@@ -149,15 +149,15 @@ async def add_ideas(
         graph = resources.open_graph(name)
         plan = await _load_extensible_plan(graph, resources, name)
         await _check_early(graph, plan, ideas, grows=True)
-        new = await resources.prepare(ideas, plan, report_stage)
-        return await graph.add(new)
+        prepared_ideas = await resources.prepare(ideas, plan, report_stage)
+        return await graph.add(prepared_ideas)
 
 
 async def _check_early(graph: StoredGraph, plan: GraphPlan, ideas: Sequence[LabelledIdea], grows: bool) -> None:
     """Raise errors about contradictory ideas early, before time is spent on splitting and embedding. The graph itself
     would raise them only later."""
-    standing = await graph.store.read_fingerprints([idea.id for idea in ideas]) if grows else {}
-    check_for_contradictions(plan, standing, ideas)
+    fingerprints = await graph.store.read_fingerprints([idea.id for idea in ideas]) if grows else {}
+    check_for_contradictions(plan, fingerprints, ideas)
 
 
 async def _load_extensible_plan(graph: StoredGraph, resources: _GraphResources, name: str | None) -> GraphPlan:

@@ -134,13 +134,13 @@ def train(
     _write_files(folder, calibration, model, checkpoint)
     probabilities = compute_cross_fitted_probabilities(scores[rows], truth)
     # A calibration fitted on constant scores predicts the class frequencies.
-    usual = compute_cross_fitted_probabilities(np.ones_like(probabilities), truth)
+    baseline_probabilities = compute_cross_fitted_probabilities(np.ones_like(probabilities), truth)
     separation = bootstrap(compute_auroc, truth, [probabilities], _BOOTSTRAP_ROUNDS, holdout.seed)
     return TrainingResult(
         calibration,
         _measure(truth, probabilities, holdout.seed),
         separation,
-        _measure(truth, usual, holdout.seed),
+        _measure(truth, baseline_probabilities, holdout.seed),
         len(rows),
         chosen.choice if chosen else None,
     )
@@ -164,11 +164,11 @@ def _write_files(
 
 
 def _measure(truth: NDArray[np.int16], probabilities: NDArray[np.float64], seed: int) -> HeldOutMeasures:
-    error, squared = (
+    calibration_error, brier_score = (
         bootstrap(measure, truth, [probabilities], _BOOTSTRAP_ROUNDS, seed)
         for measure in (compute_calibration_error, compute_brier_score)
     )
-    return HeldOutMeasures(compute_accuracy(truth, probabilities), error, squared)
+    return HeldOutMeasures(compute_accuracy(truth, probabilities), calibration_error, brier_score)
 
 
 class _Chosen(NamedTuple):
@@ -189,24 +189,24 @@ def _choose(
     """Choose the scorer. Ideas held out by date are not used for the choice. With folds, all ideas are used, and the
     quality of the choice is measured by repeating it once per fold, without that fold."""
     arrays = contents.arrays
-    possible = list_candidates({idea.id: build_titled_text(idea.title, idea.text) for idea in contents.ideas})
-    selection = BestOf(CHOICE, possible.choosable, seed=holdout.seed)
+    candidates = list_candidates({idea.id: build_titled_text(idea.title, idea.text) for idea in contents.ideas})
+    selection = BestOf(CHOICE, candidates.choosable, seed=holdout.seed)
     rows = np.concatenate(parts)
     by_choice = _score_held_out(
         selection, arrays, parts, lambda _, *counts: report_stage("Choosing within folds", *counts)
     )
-    alone = {
+    scores_by_scorer = {
         yardstick.name: _score_held_out(
             yardstick, arrays, parts, lambda _, *counts, name=yardstick.name: report_stage(name, *counts)
         )
-        for yardstick in (*possible.choosable, *possible.yardsticks)
+        for yardstick in (*candidates.choosable, *candidates.yardsticks)
     }
     chosen_name = selection.choose(arrays, rows if holdout.after else np.empty(0, np.int32)).name
-    scores_by_name = {name: scores[rows] for name, scores in alone.items()}
+    scores_by_name = {name: scores[rows] for name, scores in scores_by_scorer.items()}
     choice = describe_choice(
         chosen_name, by_choice[rows], scores_by_name, arrays.labels[rows], str(holdout), holdout.seed
     )
-    return _Chosen(choice, alone[chosen_name])
+    return _Chosen(choice, scores_by_scorer[chosen_name])
 
 
 def _build_verdict_model(

@@ -118,8 +118,10 @@ async def _check_database(settings: Settings) -> Finding:
     if health.problem:
         return Finding("database", "broken", health.problem)
     number = re.search(r"\d+", health.server or "")
-    old = " assayer is not tested with versions before 16." if number and int(number[0]) < _OLDEST_POSTGRESQL else ""
-    return Finding("database", "ok", f"{health.server}, {health.address}.{old}")
+    age_note = (
+        " assayer is not tested with versions before 16." if number and int(number[0]) < _OLDEST_POSTGRESQL else ""
+    )
+    return Finding("database", "ok", f"{health.server}, {health.address}.{age_note}")
 
 
 def _check_flag_embedding(settings: Settings) -> Iterator[Finding]:

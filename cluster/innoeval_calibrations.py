@@ -174,10 +174,10 @@ def _collect_boards(reports: Path, labels: LabelledOutcomes) -> dict[IdeaId, Boa
 
 def _check_conditions(boards: Mapping[IdeaId, BoardRecord], reports: Path) -> CalibrationConditions:
     first_conditions, *other_conditions = dict.fromkeys(map(CalibrationConditions.from_board, boards.values()))
-    for other in other_conditions:
+    for conditions in other_conditions:
         raise InputError(
             f"The reports in {reports} were made with different "
-            f"{' and '.join(list_differing_conditions(first_conditions, other))}, "
+            f"{' and '.join(list_differing_conditions(first_conditions, conditions))}, "
             "so no thresholds apply to all of them.",
             "Evaluate all labelled ideas with the same settings.",
         )

@@ -102,12 +102,12 @@ async def do_items(
     run.report_progress(work.stage, len(stored_outcomes), len(items))
     try:
         async with asyncio.TaskGroup() as group:
-            keeping = group.create_task(_keep_all(batch, keep, len(stored_outcomes)))
-            async with asyncio.TaskGroup() as doing:
+            keeping_task = group.create_task(_keep_all(batch, keep, len(stored_outcomes)))
+            async with asyncio.TaskGroup() as item_tasks:
                 for equal_places in batch.group_equal_items():
-                    doing.create_task(batch.do(equal_places, stored_outcomes))
+                    item_tasks.create_task(batch.do(equal_places, stored_outcomes))
             batch.ended.put_nowait(None)
-            await keeping
+            await keeping_task
     except BaseExceptionGroup as errors:
         raise _root_error(errors) from None
 
@@ -154,8 +154,8 @@ class _Batch(Generic[Item, Made, Ended]):
         first_place, *other_places = places
         outcome = stored_outcomes.get(first_place) or await self._process_item(first_place)
         outcomes = [outcome, *(copy_for_duplicate(outcome, place, self._name(place)) for place in other_places)]
-        if new := [outcome for outcome in outcomes if outcome.item not in stored_outcomes]:
-            self.ended.put_nowait(new)
+        if new_outcomes := [outcome for outcome in outcomes if outcome.item not in stored_outcomes]:
+            self.ended.put_nowait(new_outcomes)
 
     def _name(self, place: int) -> str:
         return self.work.name(self.items[place])

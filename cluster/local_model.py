@@ -40,16 +40,19 @@ class ChosenModel:
             return None
         from cluster.typical_usage import estimate_typical_evaluations
 
-        reads, writes = self.speed.prompt, self.speed.answer
-        text = f"{self.local.name} reads {reads:,.0f} and writes {writes:,.0f} tokens per second on this machine."
+        prompt_speed, answer_speed = self.speed.prompt, self.speed.answer
+        text = (
+            f"{self.local.name} reads {prompt_speed:,.0f} and writes {answer_speed:,.0f} tokens per second "
+            "on this machine."
+        )
         typical_evaluation = estimate_typical_evaluations(self.settings.llm).get(method)
         typical = self.size if method == REVIEW and self.size is not None else typical_evaluation
         if typical is None:
             return f"{text} The duration of an evaluation by {method} has not been measured."
         seconds = self.speed.seconds(typical.prompt_tokens, typical.completion_tokens)
         total = f", {ideas:,} ideas about {_describe_duration(ideas * seconds)}" if ideas > 1 else ""
-        smaller = method == REVIEW and self.size is not None
-        made_smaller = "The review is made smaller to suit this speed. " if smaller else ""
+        is_smaller = method == REVIEW and self.size is not None
+        made_smaller = "The review is made smaller to suit this speed. " if is_smaller else ""
         return (
             f"{text} At this speed, an idea takes about {_describe_duration(seconds)}{total}; less if few papers are "
             f"found, {_describe_delay()}. {made_smaller}Answers are stored, so you can interrupt the run and resume "
@@ -121,8 +124,8 @@ def fit_settings_to_speed(settings: Settings, local: LocalModel, speed: ModelSpe
         "llm": llm.model_copy(update={"repair_attempts": min(llm.repair_attempts, 1)}),
         "evaluation": evaluation.model_copy(update={"concurrency": min(evaluation.concurrency, local.options.slots)}),
     }
-    usual, size = estimate_typical_evaluations(llm)[REVIEW], None
-    if speed.seconds(usual.prompt_tokens, usual.completion_tokens) > _MAX_REVIEW_SECONDS:
+    typical_evaluation, size = estimate_typical_evaluations(llm)[REVIEW], None
+    if speed.seconds(typical_evaluation.prompt_tokens, typical_evaluation.completion_tokens) > _MAX_REVIEW_SECONDS:
         size = SMALL
         changes["review"] = ReviewOptions.model_validate(size.options)
     return ChosenModel(settings.model_copy(update=changes), local, speed, size)

@@ -175,12 +175,12 @@ class Ranker:
             options, ideas=idea_ids, blinding=require_same_blinding_rules(ideas), both_orders=both_orders
         )
 
-    def _build_request(self, options: RankingSettings, **asked: object) -> ResultInputs:
+    def _build_request(self, options: RankingSettings, **inputs: object) -> ResultInputs:
         llm = self.settings.llm
         return normalise_result_inputs(
             {
                 "assayer": __version__,
-                **asked,
+                **inputs,
                 "options": options.model_dump(),
                 "models": self.llm.models,
                 "llm": llm.result_inputs if llm else None,

@@ -55,14 +55,14 @@ def read_scores(folder: Path) -> ReportScores:
             "Pass a folder with reports by one method.",
         )
     scores_by_idea: dict[IdeaId, list[float]] = defaultdict(list)
-    absent: Counter[str] = Counter()
+    reasons: Counter[str] = Counter()
     for report in reports:
         score = compute_total_score(report)
         if isinstance(score, Absent):
-            absent[score.reason] += 1
+            reasons[score.reason] += 1
         else:
             scores_by_idea[report.idea.id].append(score)
-    return ReportScores({idea: sum(scores) / len(scores) for idea, scores in scores_by_idea.items()}, absent)
+    return ReportScores({idea: sum(scores) / len(scores) for idea, scores in scores_by_idea.items()}, reasons)
 
 
 class ReportEvidence(NamedTuple):
@@ -121,8 +121,8 @@ def read_comparisons(path: Path) -> KnownFile:
                 (comparison.first, comparison.first_reference),
                 (comparison.second, comparison.second_reference),
             ):
-                if clean := " ".join(sanitise(name)[0].split()):
-                    names[idea] = clean
+                if clean_text := " ".join(sanitise(name)[0].split()):
+                    names[idea] = clean_text
     return KnownFile(comparisons, names)
 
 
@@ -131,19 +131,19 @@ def select_comparisons_between(
 ) -> KnownComparisons:
     """Return the known comparisons between two of these ideas that were judged under the current conditions. If there
     are none, raises InputError, because the file is probably the wrong one."""
-    usable = split_comparisons(known, {idea.id for idea in ideas}, judging)
-    if usable.refused and not usable.usable:
+    split = split_comparisons(known, {idea.id for idea in ideas}, judging)
+    if split.refused and not split.usable:
         raise InputError(
-            f"{path}: {explain_refused(usable.refused, judging)}",
+            f"{path}: {explain_refused(split.refused, judging)}",
             "Omit --known, or use the options of the ranking that made the comparisons: --blind or --no-blind, "
             "--evidence, the model and the dimensions.",
         )
-    if not usable.usable:
+    if not split.usable:
         raise InputError(
             f"None of the {len(known)} comparisons in {path} is about two of these {len(ideas)} ideas.",
             "An idea whose text has changed counts as a different idea. Pass the file of a ranking of these ideas.",
         )
-    return usable
+    return split
 
 
 def _parse_comparison(line: str, place: str) -> SubmittedComparison:

@@ -283,11 +283,11 @@ class Settings(BaseSettings):
         """Complete the LLM settings from the model's provider and from the command-line options, which override all
         other sources. A key alone does not configure a language model."""
         values = dict(values)
-        chosen = values.pop(CHOSEN_LLM, None)
+        chosen_llm = values.pop(CHOSEN_LLM, None)
         llm = values.get("llm")
-        if chosen is None and not isinstance(llm, dict):
+        if chosen_llm is None and not isinstance(llm, dict):
             return values
-        llm = {**(llm if isinstance(llm, dict) else {}), **(chosen or {})}
+        llm = {**(llm if isinstance(llm, dict) else {}), **(chosen_llm or {})}
         if "model" in llm:
             return values | {"llm": complete_llm(llm, os.environ)}
         if llm.keys() <= {"api_key"}:

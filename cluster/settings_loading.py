@@ -77,8 +77,8 @@ def _explain(error: ValidationError, sources: SettingsSources) -> ConfigurationE
         (sources.file.place(path[:n]) for n in range(len(path), 0, -1) if _is_set_in_file(sources, path[:n])), None
     )
     name = f"{place}: {'.'.join(path)}" if place else build_variable_name(path)
-    said = first_error["msg"].removeprefix("Value error, ")
-    message = f"{name}: {said}." if path else f"{said}."
+    detail = first_error["msg"].removeprefix("Value error, ")
+    message = f"{name}: {detail}." if path else f"{detail}."
     return ConfigurationError(message, "Correct the environment variable or the configuration file.")
 
 

@@ -46,20 +46,23 @@ def estimate_typical_evaluations(
 
 
 def estimate_typical_board(
-    llm: LlmSettings | None, usual: BoardOptions
+    llm: LlmSettings | None, default_board: BoardOptions
 ) -> Callable[[int | None, Sequence[str]], TypicalEvaluation]:
     """Return a function that maps board size and board models to InnoEval's typical usage. A size of None and an empty
-    list of models stand for the values in `usual`."""
-    return partial(_apply_board, llm, usual)
+    list of models stand for the values in `default_board`."""
+    return partial(_apply_board, llm, default_board)
 
 
 def _apply_board(
-    llm: LlmSettings | None, usual: BoardOptions, board: int | None, models: Sequence[str]
+    llm: LlmSettings | None, default_board: BoardOptions, board: int | None, models: Sequence[str]
 ) -> TypicalEvaluation:
     if llm is None:
         return _NOTHING
-    usage = usual.model_copy(
-        update={"board": usual.board if board is None else board, "models": tuple(models) or usual.models}
+    usage = default_board.model_copy(
+        update={
+            "board": default_board.board if board is None else board,
+            "models": tuple(models) or default_board.models,
+        }
     )
     return _estimate_evaluation(llm, _load_measured()[INNOEVAL], usage)
 
@@ -96,9 +99,9 @@ def _multiply_usage(usage: _TierUsage, factor: float) -> _TierUsage:
 def _estimate_cost(llm: LlmSettings, board: BoardOptions, tokens: Mapping[str, tuple[int, int]]) -> float | Absent:
     """Return the cost in US dollars of the (prompt, completion) tokens by tier, or Absent if a price is unknown."""
     usage = _list_usage_by_model(llm, board, tokens)
-    missing = next((model for model, *_ in usage if model not in llm.prices), None)
-    if missing is not None:
-        return Absent(reason=f"The service has no price for the model {missing}.")
+    unpriced_model = next((model for model, *_ in usage if model not in llm.prices), None)
+    if unpriced_model is not None:
+        return Absent(reason=f"The service has no price for the model {unpriced_model}.")
     return sum(share * llm.prices[model].cost(prompt, completion) for model, share, prompt, completion in usage)
 
 

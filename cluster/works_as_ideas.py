@@ -108,7 +108,7 @@ class WorksAsIdeas:
     async def _find_record(self, work: Identifiers) -> tuple[Paper | None, list[str]]:
         """Return the first record that has an abstract, otherwise the first record, or None, and the sources'
         errors."""
-        found: list[Paper] = []
+        records: list[Paper] = []
         failures: list[str] = []
         for source in self.sources:
             try:
@@ -116,10 +116,10 @@ class WorksAsIdeas:
             except AssayerError as error:
                 failures.append(str(error))
                 continue
-            found += [paper for paper in papers if paper is not None]
-            if any(paper.abstract for paper in found):
+            records += [paper for paper in papers if paper is not None]
+            if any(paper.abstract for paper in records):
                 break
-        return next((paper for paper in found if paper.abstract), found[0] if found else None), failures
+        return next((paper for paper in records if paper.abstract), records[0] if records else None), failures
 
     async def _read_full_text(self, display_name: str, record: Paper | None, source: str) -> Idea:
         from cluster.paper_pdfs import fetch_pdf

@@ -67,9 +67,9 @@ def compute_mean_nearness(
 ) -> float:
     """Return the fit statistic: the mean cosine similarity to the nearest papers, over the third of the passages with
     the highest values. `excluded_paper` is the number of a paper to exclude."""
-    extra = 0 if excluded_paper is None else 1
+    excluded_count = 0 if excluded_paper is None else 1
     means = []
-    for matches in search(passages, neighbours + extra):
+    for matches in search(passages, neighbours + excluded_count):
         similarities = matches.similarities[matches.rows != excluded_paper]
         means.append(similarities[:neighbours].mean())
     return float(np.mean(sorted(means, reverse=True)[: math.ceil(len(means) / _PASSAGES_COUNTED)]))

@@ -297,8 +297,8 @@ def estimate(
 ) -> ApiCall[BatchEstimate]:
     """Return the expected cost and duration of `create`, without storing or evaluating anything."""
     # Options such as the batch's name do not affect the cost, and the service rejects them here.
-    shared = options and RowsQuery(**options.model_dump(include=set(RowsQuery.model_fields), exclude_unset=True))
-    return _upload(build_path("batches", "estimate"), BatchEstimate, files, rows, shared, None)
+    row_options = options and RowsQuery(**options.model_dump(include=set(RowsQuery.model_fields), exclude_unset=True))
+    return _upload(build_path("batches", "estimate"), BatchEstimate, files, rows, row_options, None)
 
 
 def list_batches(*, after: str | None = None, limit: int = 50, tag: str | None = None) -> ApiCall[Page[BatchSummary]]:

@@ -32,9 +32,9 @@ class LazyCommand(TyperCommand):
         if hasattr(module, "app"):
             command: Any = typer.main.get_group(module.app)
         else:
-            alone = typer.Typer(add_completion=False)
-            alone.command(self.name)(getattr(module, function))
-            command = typer.main.get_command(alone)
+            single_command_app = typer.Typer(add_completion=False)
+            single_command_app.command(self.name)(getattr(module, function))
+            command = typer.main.get_command(single_command_app)
         _add_examples(command, self.path)
         return command
 
@@ -43,8 +43,8 @@ def create_lazy_app(help: str, commands: Iterable[LazyCommand], **options: Any) 
     """Return a Typer app with these commands, in this order."""
 
     class Commands(TyperGroup):
-        def __init__(self, **given: Any) -> None:
-            super().__init__(**given)
+        def __init__(self, **options: Any) -> None:
+            super().__init__(**options)
             for command in commands:
                 self.add_command(command)
 

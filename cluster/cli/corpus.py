@@ -50,10 +50,10 @@ def _build_version_rows(directory: Path) -> dict[str, str]:
     rows: dict[str, str]
     if is_sharded(directory):
         shards = ShardStore(directory)
-        whole = shards.read_manifest()
+        sharded_manifest = shards.read_manifest()
         places = [
             VersionStore(shards.get_shard_path(number)).get_version_path(shard.version)
-            for number, shard in enumerate(whole.shards)
+            for number, shard in enumerate(sharded_manifest.shards)
         ]
         parts = [read_manifest(place) for place in places if place.is_dir()]
         papers = [part.papers for part in parts]
@@ -61,10 +61,10 @@ def _build_version_rows(directory: Path) -> dict[str, str]:
             raise CorpusError(
                 f"{directory} contains no shard of the corpus.", "Fetch the shards with: assayer corpus pull"
             )
-        here = "" if len(parts) == len(places) else f", of {len(places)}: the others are not on this machine"
-        spread = f"{len(parts)} of {min(papers):,} to {max(papers):,} papers{here}"
-        rows = {"Version": f"{whole.version} in {shards.versions.find_current_path()}", "Shards": spread}
-        rejected, sources = whole.rejected, whole.sources
+        missing_note = "" if len(parts) == len(places) else f", of {len(places)}: the others are not on this machine"
+        spread = f"{len(parts)} of {min(papers):,} to {max(papers):,} papers{missing_note}"
+        rows = {"Version": f"{sharded_manifest.version} in {shards.versions.find_current_path()}", "Shards": spread}
+        rejected, sources = sharded_manifest.rejected, sharded_manifest.sources
     else:
         path = VersionStore(directory).find_current_path()
         parts = [read_manifest(path)]
@@ -185,12 +185,12 @@ def _convert_to_records(paths: Sequence[Path], outcome: Outcome) -> Iterator[lis
             if path.suffix.lower() not in _BIBLIOGRAPHIES:
                 records.append(path)
                 continue
-            made = Path(folder, str(number), f"{path.name}.jsonl")
-            made.parent.mkdir()
-            for refusal in write_bibliography_records(path, made):
+            records_file = Path(folder, str(number), f"{path.name}.jsonl")
+            records_file.parent.mkdir()
+            for refusal in write_bibliography_records(path, records_file):
                 skipped.append(refusal)
                 outcome.add(f"[yellow]Skipped[/] {escape(refusal)}", skipped=skipped)
-            records.append(made)
+            records.append(records_file)
         yield records
 
 
@@ -251,22 +251,22 @@ async def _update(
         await asyncio.to_thread(release.begin_update)
     with StepProgress("Embedding") as bar:
         if is_sharded(directory):
-            whole = await update_shards(delta, directory, embedder, bar.update, options)
-            now: Manifest | ShardedManifest = whole.manifest
-            done = whole.changes if whole.published else None
+            sharded_update = await update_shards(delta, directory, embedder, bar.update, options)
+            manifest: Manifest | ShardedManifest = sharded_update.manifest
+            done = sharded_update.changes if sharded_update.published else None
         else:
             summary = await update_corpus(delta, directory, embedder, bar.update, options)
-            now, done = summary.manifest, summary.manifest.changes if summary.published else None
-    outcome.add(path=directory, version=now.version, papers=now.papers, changes=done)
+            manifest, done = summary.manifest, summary.manifest.changes if summary.published else None
+    outcome.add(path=directory, version=manifest.version, papers=manifest.papers, changes=done)
     if done is None:
-        outcome.add(f"Nothing has changed: {now.papers:,} papers, version {now.version}.")
+        outcome.add(f"Nothing has changed: {manifest.papers:,} papers, version {manifest.version}.")
         if delta.deletions:
             outcome.add(f"[yellow]None of the {len(delta.deletions):,} ids to remove is in the corpus.[/]")
     else:
         outcome.add(
             f"Updated in {time.monotonic() - started:.1f} s: {done.new:,} new, {done.changed:,} changed, "
             f"{done.removed:,} removed, {done.unchanged:,} unchanged; {done.unknown:,} of the ids to remove were not "
-            f"found. {now.papers:,} papers, version {now.version}."
+            f"found. {manifest.papers:,} papers, version {manifest.version}."
         )
     _add_rejections(outcome, count_rejections(delta.rejections), delta.rejections)
     if release is not None:

@@ -50,8 +50,8 @@ def plan(
         usd_per_hour=usd_per_hour,
         texts_per_second=texts_per_second,
     )
-    have = load_planning_constants()
-    capacity = plan_capacity(capacity_request, have)
+    constants = load_planning_constants()
+    capacity = plan_capacity(capacity_request, constants)
     if as_json:
         print_json(capacity)
         return
@@ -62,7 +62,7 @@ def plan(
             figures=("",),
         )
         print_markup("")
-    for line in _list_sources(capacity_request, have):
+    for line in _list_sources(capacity_request, constants):
         print_markup(f"[dim]{escape(line)}[/]")
 
 
@@ -81,8 +81,8 @@ def _format_value(figure: "PlannedFigure") -> str:
     return f"{figure.value:,.1f} h" if figure.value >= 1 else f"{figure.value * 60:,.1f} min"
 
 
-def _list_sources(capacity_request: "CapacityRequest", have: "PlanningConstants") -> list[str]:
-    profile = have.profiles[capacity_request.profile]
+def _list_sources(capacity_request: "CapacityRequest", constants: "PlanningConstants") -> list[str]:
+    profile = constants.profiles[capacity_request.profile]
     speed = profile.rates[capacity_request.model].source if capacity_request.texts_per_second is None else "given"
     price = profile.price if capacity_request.usd_per_hour is None else "given"
     return [

@@ -37,11 +37,11 @@ async def _yield_finding(finding: "Finding") -> "AsyncIterator[Finding]":
 
 async def _show(findings: "AsyncIterator[Finding]", *, as_json: bool) -> bool:
     """Print each finding as it arrives, or all of them as JSON at the end; return whether anything is broken."""
-    found = []
+    printed_findings = []
     async for finding in findings:
-        found.append(finding)
+        printed_findings.append(finding)
         if not as_json:
             print_markup(f"{_MARKS[finding.state]} [bold]{finding.subject}[/]: {escape(finding.text)}")
     if as_json:
-        print_json(found)
-    return any(finding.state == "broken" for finding in found)
+        print_json(printed_findings)
+    return any(finding.state == "broken" for finding in printed_findings)

@@ -82,12 +82,14 @@ def evaluate(
 ) -> None:
     """Evaluate research ideas and write cited reports."""
     with start_chosen_model(profile, model, local_model) as chosen:
-        boarded = replace(chosen, settings=_apply_board_options(chosen.settings, board, board_models, calibration))
+        settings_with_board = replace(
+            chosen, settings=_apply_board_options(chosen.settings, board, board_models, calibration)
+        )
         write_reports(
             paths,
             method,
             cutoff,
-            boarded,
+            settings_with_board,
             formats,
             out,
             blind,
@@ -178,9 +180,9 @@ async def _evaluate(
     announcement = chosen.describe_speed(len(ideas), method)
     if announcement is not None:
         print_remark(announcement)
-    kept = len(ideas) <= _MAX_FULL_SUMMARIES
+    keeps_reports = len(ideas) <= _MAX_FULL_SUMMARIES
     works = [
-        WriteReport(idea, out / name, method, cutoff, run_request, formats, kept)
+        WriteReport(idea, out / name, method, cutoff, run_request, formats, keeps_reports)
         for idea, name in zip(ideas, _choose_file_names(ideas), strict=True)
     ]
     with (

@@ -180,8 +180,8 @@ def check(
     with StageProgress() as report:
         batch_check = asyncio.run(check_batch(load_settings(profile), graph, paths, cosine, share, report))
     content = {
-        against: [resemblance.model_dump() for resemblance in resemblances]
-        for against, resemblances in batch_check.found.items()
+        heading: [resemblance.model_dump() for resemblance in resemblances]
+        for heading, resemblances in batch_check.found.items()
     }
     if as_json:
         print_json(content)
@@ -204,8 +204,8 @@ def info(graph: Name = None, as_json: WithJson = False) -> None:
 def _show_batch_check(batch_check: "BatchCheck") -> None:
     for rejected in batch_check.rejected:
         print_error("Not read:", rejected)
-    for against, resemblances in batch_check.found.items():
-        print_markup(f"[bold]{escape(against)}[/]: {len(resemblances)} of {batch_check.ideas} ideas")
+    for heading, resemblances in batch_check.found.items():
+        print_markup(f"[bold]{escape(heading)}[/]: {len(resemblances)} of {batch_check.ideas} ideas")
         for resemblance in resemblances:
             _show_resemblance(batch_check, resemblance)
 
@@ -221,7 +221,7 @@ def _show_resemblance(batch_check: "BatchCheck", resemblance: "Resemblance") -> 
 
 
 def _describe_training(training_result: "TrainingResult") -> list[str]:
-    calibration, scorer, usual, auroc = (
+    calibration, scorer, baseline, auroc = (
         training_result.calibration,
         training_result.scorer,
         training_result.usual,
@@ -233,15 +233,15 @@ def _describe_training(training_result: "TrainingResult") -> list[str]:
         f"  this scorer: accuracy {scorer.accuracy:.3f}, calibration error "
         f"{_format_estimate(scorer.calibration_error)}, Brier score {_format_estimate(scorer.brier)}, AUROC "
         f"{_format_estimate(auroc)}",
-        f"  always the most frequent outcome, {training_result.commonest}: accuracy {usual.accuracy:.3f}, "
-        f"calibration error {_format_estimate(usual.calibration_error)}, "
-        f"Brier score {_format_estimate(usual.brier)}, AUROC 0.5",
+        f"  always the most frequent outcome, {training_result.commonest}: accuracy {baseline.accuracy:.3f}, "
+        f"calibration error {_format_estimate(baseline.calibration_error)}, "
+        f"Brier score {_format_estimate(baseline.brier)}, AUROC 0.5",
     ]
     if training_result.choice is not None:
         lines += _format_choice(training_result.choice)
-    if scorer.accuracy <= usual.accuracy:
+    if scorer.accuracy <= baseline.accuracy:
         lines.append("The scorer is no more accurate than always answering the most frequent outcome.")
-    elif scorer.accuracy - usual.accuracy < _compute_standard_error(usual.accuracy, training_result.ideas):
+    elif scorer.accuracy - baseline.accuracy < _compute_standard_error(baseline.accuracy, training_result.ideas):
         lines.append(
             "The scorer is only slightly more accurate than always answering the most frequent outcome; this may be "
             "chance."

@@ -90,7 +90,7 @@ async def _propose(question: str, best: BestBy | None, out: Path, settings: Sett
     questions, rejected = await asyncio.to_thread(_read_questions, question)
     async with open_curation(settings, out, "Questions") as (curator, bar):
         work = await curator.propose(questions, best, bar)
-    write_lines(out, (candidate for made in work.results for candidate in made.candidates))
+    write_lines(out, (candidate for result in work.results for candidate in result.candidates))
     return _Proposed(questions, work, rejected)
 
 
@@ -102,10 +102,10 @@ def _read_questions(text: str) -> tuple[list[ResearchQuestion], list[str]]:
 
     if not text.strip().endswith((".jsonl", ".json")):
         return [parse_question(text, "The question")], []
-    read = read_questions(Path(text))
-    if not read.found:
-        raise InputError(f"{text} contains no usable questions.", " ".join(read.rejected[:3]))
-    return read.found, read.rejected
+    lines_read = read_questions(Path(text))
+    if not lines_read.found:
+        raise InputError(f"{text} contains no usable questions.", " ".join(lines_read.rejected[:3]))
+    return lines_read.found, lines_read.rejected
 
 
 def _describe_missing_candidates(proposed: _Proposed) -> list[str]:

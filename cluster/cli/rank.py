@@ -186,13 +186,13 @@ async def _rank(settings: Settings, options: _RankOptions, out: Path) -> _RankRe
         remarks.append(f"The judge sees report findings for {len(evidence):,} of {len(ideas):,} ideas.")
     known, kept, names = [], list[Comparison](), dict[IdeaId, str]()
     if options.known:
-        (read, names), rules = read_comparisons(options.known), RULES if blind else None
+        (known_comparisons, names), rules = read_comparisons(options.known), RULES if blind else None
         model = settings.llm.model if settings.llm else None
         judging = describe_judging(settings.ranking, model, rules, evidence is not None)
-        comparisons = select_comparisons_between(ideas, read, judging, options.known)
+        comparisons = select_comparisons_between(ideas, known_comparisons, judging, options.known)
         known, used = comparisons.usable, set(map(id, comparisons.usable))
-        kept = [comparison for comparison in read if id(comparison) not in used]
-        remarks.append(f"{len(known):,} of {len(read):,} known comparisons are about these ideas.")
+        kept = [comparison for comparison in known_comparisons if id(comparison) not in used]
+        remarks.append(f"{len(known):,} of {len(known_comparisons):,} known comparisons are about these ideas.")
         if comparisons.refused:
             remarks.append(explain_refused(comparisons.refused, judging))
     scores: dict[IdeaId, float] = {}
@@ -234,12 +234,12 @@ def _join_first_messages(messages: Sequence[str]) -> str:
 
 def _read_evidence(folder: Path, ideas: Sequence[Idea], chars: int, blind: bool) -> dict[IdeaId, str]:
     """Return the report evidence for each idea that has a report."""
-    read = read_evidence(folder, chars)
-    evidence = {idea.id: read.by_idea[idea.id] for idea in ideas if idea.id in read.by_idea}
+    report_evidence = read_evidence(folder, chars)
+    evidence = {idea.id: report_evidence.by_idea[idea.id] for idea in ideas if idea.id in report_evidence.by_idea}
     if not evidence:
         raise InputError(f"No report in {folder} is about any of these {len(ideas)} ideas.", "Evaluate them first.")
     if blind:
-        require_blind_evidence(ideas, read.blind)
+        require_blind_evidence(ideas, report_evidence.blind)
     return evidence
 
 

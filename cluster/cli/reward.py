@@ -41,8 +41,8 @@ class _Rewarded(NamedTuple):
         """Yield one JSON object per item, including the path of its page, if any."""
         for outcome in self.outcomes:
             page = self.pages.get(outcome.item)
-            shown = {} if page is None else {"page": str(page)}
-            yield json.dumps(outcome.model_dump(mode="json") | shown, ensure_ascii=False, separators=(",", ":"))
+            page_field = {} if page is None else {"page": str(page)}
+            yield json.dumps(outcome.model_dump(mode="json") | page_field, ensure_ascii=False, separators=(",", ":"))
 
 
 def reward(
@@ -122,8 +122,8 @@ async def _judge(settings: Settings, items: "Sequence[NamedRewardItem]", judge: 
 
     outcomes: list[RewardOutcome] = []
 
-    async def keep(found: "Sequence[RewardOutcome]") -> None:
-        outcomes.extend(found)
+    async def keep(new_outcomes: "Sequence[RewardOutcome]") -> None:
+        outcomes.extend(new_outcomes)
 
     with serve_metrics(settings.metrics), StageProgress() as stages:
         async with open_reward_judge(settings, judge) as reward_judge:
@@ -131,7 +131,7 @@ async def _judge(settings: Settings, items: "Sequence[NamedRewardItem]", judge: 
             run = await reward_judge.start_run(items, chosen, stages)
             work = define_reward_work(reward_judge, chosen, chosen.name)
             await do_items(items, work, run, settings.rewards.concurrency, keep, {})
-    outcomes.sort(key=lambda found: found.item)
+    outcomes.sort(key=lambda outcome: outcome.item)
     return _Rewarded(items, outcomes, summarise_rewards(chosen.name, outcomes), {})
 
 

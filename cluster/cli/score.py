@@ -66,11 +66,11 @@ async def _score(
     require_llm(settings, "Scoring ideas")
     load_score_dimensions(settings.curation.score_dimensions)
     question = None if question_option is None else parse_question(question_option, "The question").text
-    read = await read_idea_inputs(paths, settings)
-    ideas, rejected = read
+    ideas_read = await read_idea_inputs(paths, settings)
+    ideas, rejected = ideas_read
     if not ideas:
         raise InputError("There are no ideas to score.", " ".join(rejection.message for rejection in rejected[:3]))
-    if is_judged_blind(blind, settings.evaluation.blind, several=are_given_together(paths, read)):
+    if is_judged_blind(blind, settings.evaluation.blind, several=are_given_together(paths, ideas_read)):
         ideas = await asyncio.to_thread(lambda: [mask_idea(idea) for idea in ideas])
     async with open_curation(settings, out, "Ideas") as (curator, bar):
         work = await curator.score(ideas, question, bar)
@@ -88,8 +88,8 @@ def _show(scored: list[IdeaScores]) -> None:
     if len(scored) > _MAX_SHOWN_IDEAS:
         print_markup(f"… and {len(scored) - _MAX_SHOWN_IDEAS:,} more.")
     for idea in scored:
-        missing = [score for score in idea.scores if isinstance(score.score, Absent)]
-        if missing and isinstance(missing[0].score, Absent):
-            names = ", ".join(score.dimension for score in missing)
-            text = f"{idea.source}, {names}: {missing[0].score.reason}"
+        missing_scores = [score for score in idea.scores if isinstance(score.score, Absent)]
+        if missing_scores and isinstance(missing_scores[0].score, Absent):
+            names = ", ".join(score.dimension for score in missing_scores)
+            text = f"{idea.source}, {names}: {missing_scores[0].score.reason}"
             print_markup(f"[yellow]![/] {escape(text)}")

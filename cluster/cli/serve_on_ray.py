@@ -40,9 +40,9 @@ def serve_on_ray(
     with asyncio.Runner() as runner, ExitStack() as stack:
         port, own_api = place.port, place.address is None and not settings.serving.ingress.wanted
         # In an existing Ray cluster, the proxy of an earlier run may still use the port; it is reused.
-        with ExitStack() as trying:
+        with ExitStack() as probe_stack:
             if place.address is None or port == 0:
-                listener = (stack if own_api else trying).enter_context(open_listening_socket(place.host, port))
+                listener = (stack if own_api else probe_stack).enter_context(open_listening_socket(place.host, port))
                 port = listener.getsockname()[1]
         from cluster.ray_cluster import (
             enter_private_environment,

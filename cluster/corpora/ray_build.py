@@ -199,8 +199,8 @@ async def build_on_ray(build_plan: RayBuildPlan, progress: Callable[[int], None]
     options = BuildOptions(embed_anew=build_plan.embed_anew, device=build_plan.device)
     with closing(local_embedder(build_plan.embedder)) as model:
         if build_plan.shards is None:
-            known = await asyncio.to_thread(_copy_stored_vectors, build_plan, stored.keys, build_plan.directory)
-            embedder = add_vector_lookup(model, known)
+            known_vectors = await asyncio.to_thread(_copy_stored_vectors, build_plan, stored.keys, build_plan.directory)
+            embedder = add_vector_lookup(model, known_vectors)
             built = await build_corpus(build_plan.sources, build_plan.directory, embedder, None, options)
             manifest = built.manifest
             return RayBuildResult(manifest.version, manifest.papers, stored, manifest.rejected, built.already_built)
@@ -208,8 +208,14 @@ async def build_on_ray(build_plan: RayBuildPlan, progress: Callable[[int], None]
         sharded_build = await build_shards(
             build_plan.sources, build_plan.shards, build_plan.directory, model, None, options, build_shard
         )
-    whole = sharded_build.manifest
-    return RayBuildResult(whole.version, whole.papers, stored, whole.rejected, sharded_build.already_built)
+    sharded_manifest = sharded_build.manifest
+    return RayBuildResult(
+        sharded_manifest.version,
+        sharded_manifest.papers,
+        stored,
+        sharded_manifest.rejected,
+        sharded_build.already_built,
+    )
 
 
 async def _find_gpus(build_plan: RayBuildPlan) -> None:

@@ -44,13 +44,13 @@ def list_tei_files(folder: Path) -> list[Path]:
 def write_tei_records(files: Sequence[Path], to: Path) -> TeiRecords:
     """Write one JSON line for each paper. Files that are not papers are reported and skipped; if no file is a paper,
     `to` is unchanged. Raises InputError if `to` cannot be written."""
-    refused: list[str] = []
+    refusals: list[str] = []
     written = works = places = 0
     with suppress(_NotAPaper), open_atomic(to) as output:
         for path in files:
             record = _try_to_parse(path)
             if isinstance(record, str):
-                refused.append(f"{path.name}: {record}")
+                refusals.append(f"{path.name}: {record}")
                 continue
             output.write(record.model_dump_json(exclude={"year"}).encode() + b"\n")
             written += 1
@@ -58,7 +58,7 @@ def write_tei_records(files: Sequence[Path], to: Path) -> TeiRecords:
             places += sum(len(work.at) for work in record.cited_in_text)
         if not written:
             raise _NotAPaper
-    return TeiRecords(written, works, places, tuple(refused))
+    return TeiRecords(written, works, places, tuple(refusals))
 
 
 class _NotAPaper(Exception):

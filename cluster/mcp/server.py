@@ -41,18 +41,20 @@ def create_mcp_server(service: ClientOpener, state: ServerState) -> MCPServer[An
         "assayer", title="assayer", instructions=_INSTRUCTIONS, version=__version__, log_level="WARNING"
     )
     tools = AssayerTools(service, state)
-    spends = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=True)
-    reads = ToolAnnotations(read_only_hint=True, open_world_hint=False)
-    _add_tool(server, "Evaluate a research idea", spends, tools.evaluate)
-    _add_tool(server, "Status of an evaluation", reads, tools.evaluation_status)
-    _add_tool(server, "Read a report", reads, tools.fetch_report)
-    _add_tool(server, "Search papers", reads, tools.search_papers)
-    _add_tool(server, "Suggest references", reads, tools.suggest_references)
-    _add_tool(server, "Compare two ideas", spends, tools.compare)
-    _add_tool(server, "Status of a comparison", reads, tools.comparison_status)
+    paid_annotations = ToolAnnotations(
+        read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=True
+    )
+    read_annotations = ToolAnnotations(read_only_hint=True, open_world_hint=False)
+    _add_tool(server, "Evaluate a research idea", paid_annotations, tools.evaluate)
+    _add_tool(server, "Status of an evaluation", read_annotations, tools.evaluation_status)
+    _add_tool(server, "Read a report", read_annotations, tools.fetch_report)
+    _add_tool(server, "Search papers", read_annotations, tools.search_papers)
+    _add_tool(server, "Suggest references", read_annotations, tools.suggest_references)
+    _add_tool(server, "Compare two ideas", paid_annotations, tools.compare)
+    _add_tool(server, "Status of a comparison", read_annotations, tools.comparison_status)
     rewards = RewardTools(service, state)
-    _add_tool(server, "Judge whether ideas match a reference", spends, rewards.reward)
-    _add_tool(server, "Status of rewards", reads, rewards.reward_status)
+    _add_tool(server, "Judge whether ideas match a reference", paid_annotations, rewards.reward)
+    _add_tool(server, "Status of rewards", read_annotations, rewards.reward_status)
     return server
 
 

@@ -87,20 +87,20 @@ class PostgresDataDirectory:
     def _create(self) -> None:
         """Create the database in a temporary directory and rename that, so that no partial database remains if the
         process is killed."""
-        for old in self._home.glob("new-*"):
-            shutil.rmtree(old, ignore_errors=True)
-        new = Path(tempfile.mkdtemp(prefix="new-", dir=self._home))
-        self._programs.give_ownership(new)
-        self._programs.allow_access(new)
+        for leftover in self._home.glob("new-*"):
+            shutil.rmtree(leftover, ignore_errors=True)
+        new_directory = Path(tempfile.mkdtemp(prefix="new-", dir=self._home))
+        self._programs.give_ownership(new_directory)
+        self._programs.allow_access(new_directory)
         options = ["--auth=trust", "--encoding=UTF8", "--no-locale", "--username=postgres", "-D", "."]
         if not self._durable:
             options.append("--no-sync")
-        code, output = self._programs.call("initdb", *options, cwd=new, seconds=self._seconds)
+        code, output = self._programs.call("initdb", *options, cwd=new_directory, seconds=self._seconds)
         if code:
             raise StorageError(
                 f"Cannot create a database in {self._home}: {_extract_errors(output) or output[-500:]}", OWN_SERVER_HINT
             )
-        new.rename(self._cluster)
+        new_directory.rename(self._cluster)
 
     def _start(self, sockets: Path) -> None:
         self._programs.allow_access(self._cluster)
@@ -135,12 +135,13 @@ class PostgresDataDirectory:
         """Return the directory for the socket: the cluster directory, which other users cannot enter, or a temporary
         directory if that path is too long."""
         digest = hashlib.sha256(os.fsencode(self._cluster)).hexdigest()[:12]
-        elsewhere = Path(tempfile.gettempdir()) / f"assayer-{digest}"
-        for candidate in (self._cluster, elsewhere):
+        temporary_directory = Path(tempfile.gettempdir()) / f"assayer-{digest}"
+        for candidate in (self._cluster, temporary_directory):
             if len(os.fsencode(candidate / _SOCKET)) <= _MAX_SOCKET_BYTES:
                 return candidate
         raise ConfigurationError(
-            f"Socket paths are limited to {_MAX_SOCKET_BYTES} bytes; {self._cluster} and {elsewhere} are too long.",
+            f"Socket paths are limited to {_MAX_SOCKET_BYTES} bytes; "
+            f"{self._cluster} and {temporary_directory} are too long.",
             f"Set ASSAYER_HOME or TMPDIR to a shorter path. {OWN_SERVER_HINT}",
         )
 

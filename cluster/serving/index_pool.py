@@ -137,8 +137,8 @@ class IndexReplica(Replica):
 
         def open_version(version: str) -> CorpusPart:
             def open_part(name: str) -> CorpusPart:
-                whole = describe_corpus(directory, name or None)
-                return CorpusPart.open(directory, whole, number, self._verification_cache, device)
+                corpus_info = describe_corpus(directory, name or None)
+                return CorpusPart.open(directory, corpus_info, number, self._verification_cache, device)
 
             return open_or_download(origin, version, open_part)
 

@@ -45,8 +45,8 @@ class BackgroundContext(Generic[T]):
     async def open(cls, context: AbstractAsyncContextManager[T]) -> Self:
         """Enter the context. Raises its errors."""
         background = cls(context)
-        either: set[asyncio.Future[Any]] = {background._value_future, background._task}
-        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+        futures: set[asyncio.Future[Any]] = {background._value_future, background._task}
+        await asyncio.wait(futures, return_when=asyncio.FIRST_COMPLETED)
         if not background._value_future.done():
             await background._task
         return background

@@ -42,11 +42,11 @@ async def build_corpus(
     open_gpus(build_options.device)  # fails early if there is no suitable GPU, before texts are embedded
     files = tuple([await asyncio.to_thread(describe_source, path) for path in sources])
     with explain_disk_errors(directory), versions.hold_build_lock():
-        at_hand = await asyncio.to_thread(versions.read_intact_manifest)
+        current_manifest = await asyncio.to_thread(versions.read_intact_manifest)
         lexical = embedder if isinstance(embedder, LexicalEmbedder) else None
-        if at_hand and _is_built_from(at_hand, files, embedder, build_options):
+        if current_manifest and _is_built_from(current_manifest, files, embedder, build_options):
             versions.prune(build_options.keep)  # leftovers of a build that was killed after publishing
-            return BuildSummary(directory=directory, manifest=at_hand, already_built=True)
+            return BuildSummary(directory=directory, manifest=current_manifest, already_built=True)
         # Vectors supplied with records are useless if lexical weights must be computed too.
         harvest = RecordReader(sources, None if build_options.embed_anew or lexical else embedder)
         with versions.create_scratch_directory() as scratch, RecordVectors(scratch) as ready_vectors:

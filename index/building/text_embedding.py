@@ -75,11 +75,11 @@ class KnownVectors:
         for number, group in zip(
             numbers.tolist(), np.split(order_by_part, starts[1:]), strict=False
         ):  # a group can be empty
-            theirs = self._rows[places[group]]
-            vectors[found_rows[group]] = self._vectors[number][theirs]
+            part_rows = self._rows[places[group]]
+            vectors[found_rows[group]] = self._vectors[number][part_rows]
             weights = self._lexical[number]
             if lexical is not None and weights is not None:
-                pairs = zip(found_rows[group].tolist(), theirs.tolist(), strict=True)
+                pairs = zip(found_rows[group].tolist(), part_rows.tolist(), strict=True)
                 lexical.update((row, weights.get_row(weights_row)) for row, weights_row in pairs)
         return rows[~is_known]
 

@@ -13,8 +13,8 @@ class DaySpan(NamedTuple):
     first: dt.date
     last: dt.date
 
-    def covers(self, other: "DaySpan") -> bool:
-        return self.first <= other.first and other.last <= self.last
+    def covers(self, span: "DaySpan") -> bool:
+        return self.first <= span.first and span.last <= self.last
 
 
 class HarvestedDays(NamedTuple):

@@ -89,13 +89,13 @@ def list_s2_dataset_files(address: str) -> list[IngestSource]:
     """Return the sources in a folder that has one subfolder per Semantic Scholar dataset, named after the dataset.
     Raises InputError if there are no papers."""
     root = StoragePath.parse(address)
-    present = [kind for kind in S2_KINDS if (root / kind).list_child_names()]
-    if "papers" not in present:
+    kinds = [kind for kind in S2_KINDS if (root / kind).list_child_names()]
+    if "papers" not in kinds:
         raise InputError(
             f"{root} has no folder `papers` with files.",
             f"Pass a folder with one folder per dataset: papers and, optionally, {', '.join(S2_KINDS[1:])}.",
         )
-    return [source for kind in present for source in StoredFiles.list_sources([str(root / kind)], kind)]
+    return [source for kind in kinds for source in StoredFiles.list_sources([str(root / kind)], kind)]
 
 
 def _list_files_at(place: StoragePath) -> list[StoragePath]:

@@ -124,9 +124,11 @@ def read_records(path: Path) -> Iterator[tuple[int, RecordWithVector | str]]:
         ) from None
     with file:
         names = set(file.schema_arrow.names)
-        absent = {"id", "title", "abstract"} - names
-        if absent:
-            raise InputError(f"{path} is not a file of paper records; missing columns: {', '.join(sorted(absent))}.")
+        missing_columns = {"id", "title", "abstract"} - names
+        if missing_columns:
+            raise InputError(
+                f"{path} is not a file of paper records; missing columns: {', '.join(sorted(missing_columns))}."
+            )
         columns = [name for name in (*_WRITTEN_SCHEMA.names, "year") if name in names]
         first = 1
         for group in range(file.num_row_groups):

@@ -67,8 +67,8 @@ _IDS = RowFiles("ids.npy", "id-rows.npy")
 def compute_record_digest(record: PaperRecord) -> int:
     """Return a hash of the whole record. Updates use it to recognise unchanged records. The year is excluded, because
     it is part of the date."""
-    unsaid = {"year"} if record.cited_in_text else {"year", _CITED}
-    return int(hash64([record.model_dump_json(exclude=unsaid)])[0])
+    excluded_fields = {"year"} if record.cited_in_text else {"year", _CITED}
+    return int(hash64([record.model_dump_json(exclude=excluded_fields)])[0])
 
 
 def build_record_batch(records: Sequence[PaperRecord]) -> pa.RecordBatch:

@@ -47,11 +47,13 @@ async def build_shards(
     shard_options = build_options.model_copy(update={"keep": KEEP_ALL, "embed_anew": False})
     files = tuple([await asyncio.to_thread(describe_source, path) for path in sources])
     with explain_disk_errors(directory), shards.hold_build_lock(count):
-        at_hand = shards.read_manifest() if shards.versions.read_current_version() else None
+        current_manifest = shards.read_manifest() if shards.versions.read_current_version() else None
         lexical = isinstance(embedder, LexicalEmbedder)
-        if at_hand and at_hand.is_built_from(files, embedder.name, build_options.exact_up_to, lexical):
+        if current_manifest and current_manifest.is_built_from(
+            files, embedder.name, build_options.exact_up_to, lexical
+        ):
             shards.prune(build_options.keep)
-            return ShardedBuild(directory=directory, manifest=at_hand, already_built=True)
+            return ShardedBuild(directory=directory, manifest=current_manifest, already_built=True)
         harvest = RecordReader(sources, None if build_options.embed_anew or lexical else embedder)
         with shards.versions.create_scratch_directory() as scratch:
             parts = await asyncio.to_thread(distribute_records, harvest, count, scratch)

@@ -40,17 +40,19 @@ def show_estimate(parts: "Sequence[BatchEstimate]") -> None:
         for duplicate in part.duplicates[:_MAX_PRINTED_DUPLICATES]:
             print_remark(f"{describe_duplicate(duplicate)}.")
     ideas = sum(part.ideas for part in parts)
-    rejected = sum(len(part.rejected) for part in parts)
-    twice = sum(len(part.duplicates) for part in parts)
-    exclusions = [f"{rejected:,} refused"] * bool(rejected) + [f"{twice:,} with the same text as another"] * bool(twice)
+    rejected_count = sum(len(part.rejected) for part in parts)
+    duplicate_count = sum(len(part.duplicates) for part in parts)
+    exclusions = [f"{rejected_count:,} refused"] * bool(rejected_count) + [
+        f"{duplicate_count:,} with the same text as another"
+    ] * bool(duplicate_count)
     typer.echo(
         f"Ideas:   {ideas:,} by {first_part.method}"
         + (f" (not counting {', '.join(exclusions)})" if exclusions else "")
     )
     typer.echo(f"Cost:    {_describe_cost(parts)}")
     typer.echo(f"Calls:   {_describe_calls(parts)}")
-    if gpus := _describe_gpu_hours(parts):
-        typer.echo(f"GPUs:    {gpus}")
+    if gpu_text := _describe_gpu_hours(parts):
+        typer.echo(f"GPUs:    {gpu_text}")
     typer.echo(f"Time:    {_describe_time(parts)}")
     typer.echo(f"Budget:  {_describe_budget(parts)}")
     typer.echo(f"Basis:   {_describe_basis(first_part)}")
@@ -90,8 +92,8 @@ def _describe_gpu_hours(parts: "Sequence[BatchEstimate]") -> str | None:
     hours, high = _add_known(part.gpu_hours for part in parts), _add_known(part.high_gpu_hours for part in parts)
     if hours is None or high is None:
         return None
-    shown, shown_high = (f"{value:,.0f}" if value >= 10 else f"{value:.2g}" for value in (hours, high))
-    return f"about {shown} hours; {shown_high} if every idea takes as long as the slowest tenth"
+    hours_text, high_text = (f"{value:,.0f}" if value >= 10 else f"{value:.2g}" for value in (hours, high))
+    return f"about {hours_text} hours; {high_text} if every idea takes as long as the slowest tenth"
 
 
 def _describe_time(parts: "Sequence[BatchEstimate]") -> str:
@@ -121,12 +123,15 @@ def _describe_corpus_fit(parts: "Sequence[BatchEstimate]") -> str:
     fits = [part.corpus_fit for part in parts if part.corpus_fit is not None]
     if not fits:
         return f"not checked. {parts[0].corpus_fit_absent or ''}".rstrip()
-    checked, poor = sum(fit.checked_proposals for fit in fits), sum(fit.poorly_covered for fit in fits)
-    well, part = sum(fit.well_covered for fit in fits), sum(fit.partly_covered for fit in fits)
-    sentence = f"of {checked:,} proposals checked, the corpus covers the field of {well:,} well, of {part:,} in part"
-    if not poor:
+    checked_count, poorly_covered = sum(fit.checked_proposals for fit in fits), sum(fit.poorly_covered for fit in fits)
+    well_covered, partly_covered = sum(fit.well_covered for fit in fits), sum(fit.partly_covered for fit in fits)
+    sentence = (
+        f"of {checked_count:,} proposals checked, the corpus covers the field of {well_covered:,} well, "
+        f"of {partly_covered:,} in part"
+    )
+    if not poorly_covered:
         return sentence
-    return f"{sentence}, and of {poor:,} poorly: expect no score or only a partial one for those"
+    return f"{sentence}, and of {poorly_covered:,} poorly: expect no score or only a partial one for those"
 
 
 def _describe_basis(part: "BatchEstimate") -> str:

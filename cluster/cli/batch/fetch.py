@@ -129,13 +129,13 @@ def fetch_reports_of_batch(
     names = report_names((NamedProposal(job.id, job.row, job.source) for job in jobs), used_names=("index", batch))
     succeeded_jobs = sorted((job for job in jobs if job.state == "succeeded"), key=lambda item: item.row or 0)
     fetched: list[FetchedReport] = []
-    present = 0
+    reports_on_disk = 0
     try:
         with StepProgress("Reports", len(succeeded_jobs)) as progress:
             for job in succeeded_jobs:
                 targets = {format: out / f"{names[job.id]}.{format}" for format in formats}
                 missing_formats = [format for format, file in targets.items() if not record.has(job.id, file)]
-                present += not missing_formats
+                reports_on_disk += not missing_formats
                 try:
                     for file in _fetch_reports(client, job.id, out / names[job.id], missing_formats):
                         record.add(job.id, file)
@@ -151,9 +151,10 @@ def fetch_reports_of_batch(
             f"{len(fetched):,} of {len(succeeded_jobs):,} reports are in {out}. Run the same command to continue."
         )
         raise
-    if present:
+    if reports_on_disk:
         print_remark(
-            f"{present:,} of {len(succeeded_jobs):,} reports were already in {out} (--again fetches them again)."
+            f"{reports_on_disk:,} of {len(succeeded_jobs):,} reports were already in {out} "
+            "(--again fetches them again)."
         )
     return fetched
 

@@ -34,9 +34,9 @@ def _retry(client: "Client", text: str) -> str:
     if identify_kind(text, "evaluation", "batch") == "evaluation":
         return client.evaluations.retry(text).state
     retried = client.batches.retry(text)
-    left = ""
+    not_retried = ""
     if retried.unreadable == 1:
-        left = "; 1 is unchanged because its document is no longer stored"
+        not_retried = "; 1 is unchanged because its document is no longer stored"
     elif retried.unreadable:
-        left = f"; {retried.unreadable:,} are unchanged because their documents are no longer stored"
-    return f"{retried.retried:,} of {retried.batch.rows:,} rows are queued again{left}"
+        not_retried = f"; {retried.unreadable:,} are unchanged because their documents are no longer stored"
+    return f"{retried.retried:,} of {retried.batch.rows:,} rows are queued again{not_retried}"

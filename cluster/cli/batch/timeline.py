@@ -45,17 +45,17 @@ def draw_chart(chart: "TimelineChart", width: int) -> Iterator[Text]:
     from assayer.reports.timeline_chart import count_max_running
 
     columns = max(10, width - _LABEL - _FIGURES)
-    most = max([1, *(row.most for row in chart.rows if row.kind == "call")])
-    found = chart.timeline
-    yield Text(found.title, style="bold")
+    max_concurrent = max([1, *(row.most for row in chart.rows if row.kind == "call")])
+    timeline = chart.timeline
+    yield Text(timeline.title, style="bold")
     yield Text(
-        f"{found.state}, {chart.seconds:.1f} s, {chart.waited_seconds:.1f} s in the queue; "
+        f"{timeline.state}, {chart.seconds:.1f} s, {chart.waited_seconds:.1f} s in the queue; "
         f"{chart.calls} calls, {chart.calls - len(chart.asked)} from the cache, "
         f"at most {count_max_running(chart.asked)} at once",
         style="dim",
     )
     for row in chart.rows:
-        yield _draw_line(row, chart.seconds, columns, most)
+        yield _draw_line(row, chart.seconds, columns, max_concurrent)
     end_label = f"{chart.seconds:.1f} s"
     yield Text(" " * _LABEL + "0 s" + end_label.rjust(columns - 3), style="dim")
 

@@ -93,7 +93,7 @@ def _show(progress: Progress, main_bar: TaskID, title: str, stages: dict[str, Ta
 
 
 def _watch_batch(client: "Client", batch: str) -> bool:
-    shown_tenth, waits = -1, ""
+    shown_tenth, reported_reason = -1, ""
     with create_progress_bars(SpinnerColumn(), TextColumn("{task.description}")) as progress:
         bar = progress.add_task(batch, total=None)
         for summary in client.batches.events(batch):
@@ -101,9 +101,9 @@ def _watch_batch(client: "Client", batch: str) -> bool:
             progress.update(
                 bar, description=escape(_describe_batch(summary)), completed=_count_ended(summary), total=accepted_rows
             )
-            if (now := _explain_waiting(client, summary)) and now != waits:
-                waits = now
-                print_remark(f"{batch}: nothing is running yet. Next: {waits}")
+            if (reason := _explain_waiting(client, summary)) and reason != reported_reason:
+                reported_reason = reason
+                print_remark(f"{batch}: nothing is running yet. Next: {reported_reason}")
             if (
                 progress.disable
                 and (tenth := 10 * _count_ended(summary) // max(accepted_rows, 1)) > shown_tenth
@@ -111,11 +111,11 @@ def _watch_batch(client: "Client", batch: str) -> bool:
             ):
                 shown_tenth = tenth
                 print_remark(f"{batch}: {_describe_batch(summary)}")
-    batch_now = client.batches.get(batch)
-    print_remark(f"{batch}: {_describe_batch(batch_now)}.")
-    _show_outcomes(batch_now)
-    _name_those_without_result(client, batch_now)
-    return batch_now.rejected == 0 and batch_now.states.get("succeeded", 0) == batch_now.rows
+    ended_batch = client.batches.get(batch)
+    print_remark(f"{batch}: {_describe_batch(ended_batch)}.")
+    _show_outcomes(ended_batch)
+    _name_those_without_result(client, ended_batch)
+    return ended_batch.rejected == 0 and ended_batch.states.get("succeeded", 0) == ended_batch.rows
 
 
 def _show_outcomes(batch: "BatchResource") -> None:
