@@ -28,22 +28,22 @@ def get_followed_bucket(settings: Settings) -> FollowedBucket | None:
     return None if source is None else FollowedBucket(source, settings.corpus.look_seconds)
 
 
-def bucket_origin(
+def create_bucket_origin(
     bucket: FollowedBucket, settings: Settings, verified: VerificationCache, parts: Sequence[int] | None = None
 ) -> BucketOrigin:
     return BucketOrigin(bucket, settings.corpus_path, verified, parts, settings.corpus.pulled_versions)
 
 
-def corpus_origin(settings: Settings, verified: VerificationCache) -> CorpusOrigin:
+def create_corpus_origin(settings: Settings, verified: VerificationCache) -> CorpusOrigin:
     """Return where the configured corpus comes from. Raises ConfigurationError if its settings are invalid."""
     bucket = get_followed_bucket(settings)
-    return FolderOrigin(settings.corpus_path) if bucket is None else bucket_origin(bucket, settings, verified)
+    return FolderOrigin(settings.corpus_path) if bucket is None else create_bucket_origin(bucket, settings, verified)
 
 
-def corpus_versions(settings: Settings, embedder: Embedder) -> CorpusVersionCache:
+def create_corpus_version_cache(settings: Settings, embedder: Embedder) -> CorpusVersionCache:
     """Return a cache that opens corpus versions on demand. Raises ConfigurationError if the settings are invalid."""
     verified = VerificationCache(settings.verified_path)
-    origin = corpus_origin(settings, verified)
+    origin = create_corpus_origin(settings, verified)
     return CorpusVersionCache(settings.corpus_path, embedder, verified, device=settings.corpus.device, origin=origin)
 
 
@@ -55,7 +55,7 @@ def open_corpus(settings: Settings, embedder: Embedder) -> Corpus:
     def open_version(version: str) -> Corpus:
         return Corpus.open(settings.corpus_path, embedder, version or None, verified)
 
-    return open_or_download(corpus_origin(settings, verified), "", open_version)
+    return open_or_download(create_corpus_origin(settings, verified), "", open_version)
 
 
 class CorpusRelease:
@@ -87,28 +87,28 @@ class CorpusRelease:
     def begin(self) -> None:
         """Record the number of the newest publication, before a build from scratch. Raises CorpusError if it cannot be
         read."""
-        self._expected_number = self._publisher.number()
+        self._expected_number = self._publisher.read_newest_number()
 
     def begin_update(self, *, repeats: bool = False) -> PullSummary | None:
         """Pull the newest published version for updating, unless the local version is an update of it. Returns None if
         nothing was pulled. A local version that was never published and is not based on the published one is discarded
         if `repeats` is set; otherwise, it raises CorpusError."""
-        newest = self._publisher.log.newest()
+        newest = self._publisher.log.read_newest()
         self._expected_number = newest.number if newest else 0
         if newest is None:
             return None
-        local = VersionStore(self._directory).current_version()
+        local = VersionStore(self._directory).read_current_version()
         if local and local != newest.current.version:
             if self._is_based_on(newest.current.version):
                 return None
-            if not (repeats or self._was_published(local, newest)):
+            if not (repeats or self._is_published(local, newest)):
                 raise CorpusError(
                     f"Version {local} in {self._directory} was built here and never published. In the meantime, "
                     f"version {newest.current.version} was published in {self.address}.",
                     "To replace it with yours, run assayer corpus publish. Otherwise, set ASSAYER_CORPUS__PATH to an "
                     "empty directory.",
                 )
-        inventory = self._publisher.log.inventory_of(newest.current)
+        inventory = self._publisher.log.read_listed_inventory(newest.current)
         return LocalCopy(self._directory, self._verification_cache, self._keep).pull(
             inventory, self._publisher.log.storage
         )
@@ -125,10 +125,10 @@ class CorpusRelease:
 
     def _refuse_older(self) -> None:
         """Raise CorpusError if the local version was published earlier and has since been replaced."""
-        newest, local = self._publisher.log.newest(), VersionStore(self._directory).current_version()
+        newest, local = self._publisher.log.read_newest(), VersionStore(self._directory).read_current_version()
         if newest is None or not local or local == newest.current.version:
             return
-        if self._was_published(local, newest) and not self._is_based_on(newest.current.version):
+        if self._is_published(local, newest) and not self._is_based_on(newest.current.version):
             raise CorpusError(
                 f"Version {local} in {self._directory} was already published in {self.address} and replaced by version "
                 f"{newest.current.version}: publishing it again would take every reader back to it.",
@@ -136,26 +136,28 @@ class CorpusRelease:
                 "To overwrite it deliberately, run assayer corpus publish --force.",
             )
 
-    def _was_published(self, version: str, newest: Publication) -> bool:
+    def _is_published(self, version: str, newest: Publication) -> bool:
         log = self._publisher.log
         is_known = newest.find(version) is not None or version in ExchangeNotes(self._directory, log.storage.address)
-        return is_known or log.names(version)
+        return is_known or log.is_listed(version)
 
     def _is_based_on(self, version: str) -> bool:
         """Return whether the local version is an update of `version`, directly or through other updates."""
-        changes = _changes(self._directory, None)
+        changes = _read_changes(self._directory, None)
         while changes is not None:
             if changes.before == version:
                 return True
             try:
-                changes = _changes(self._directory, changes.before)
+                changes = _read_changes(self._directory, changes.before)
             except CorpusError:
                 return False
         return False
 
 
-def _changes(directory: Path, version: str | None) -> CorpusChanges | None:
+def _read_changes(directory: Path, version: str | None) -> CorpusChanges | None:
     if is_sharded(directory):
         return ShardStore(directory).read_manifest(version).changes
     versions = VersionStore(directory)
-    return read_manifest(versions.current_path() if version is None else versions.version_path(version)).changes
+    return read_manifest(
+        versions.find_current_path() if version is None else versions.get_version_path(version)
+    ).changes

@@ -28,7 +28,7 @@ class LinesRead(NamedTuple, Generic[Line]):
 def read_papers(path: Path, abstract_chars: int) -> LinesRead[SourcePaper]:
     """Read papers: objects with `title` and `abstract`, and optionally an `id`. Raises InputError if the file cannot be
     read or has no lines."""
-    return _read(path, partial(_paper, abstract_chars))
+    return _read(path, partial(_parse_paper, abstract_chars))
 
 
 def read_questions(path: Path) -> LinesRead[ResearchQuestion]:
@@ -37,7 +37,7 @@ def read_questions(path: Path) -> LinesRead[ResearchQuestion]:
     return _read(path, parse_question_record)
 
 
-def _paper(abstract_chars: int, record: Any, source: str) -> SourcePaper:
+def _parse_paper(abstract_chars: int, record: Any, source: str) -> SourcePaper:
     return parse_paper_record(record, source, abstract_chars)
 
 
@@ -49,7 +49,7 @@ def _read(path: Path, parse: Callable[[Any, str], Line | None]) -> LinesRead[Lin
     for number, line in lines:
         source = f"{path}:{number}"
         try:
-            record = parse(_json(line, source), source)
+            record = parse(_parse_json(line, source), source)
             if record is not None:
                 _require_new(record.id, source, first_places)
                 parsed_lines.append(record)
@@ -58,7 +58,7 @@ def _read(path: Path, parse: Callable[[Any, str], Line | None]) -> LinesRead[Lin
     return LinesRead(parsed_lines, rejected)
 
 
-def _json(line: bytes, source: str) -> Any:
+def _parse_json(line: bytes, source: str) -> Any:
     if len(line) > _MAX_LINE_BYTES:
         raise InputError(f"{source}: the line is longer than {_MAX_LINE_BYTES / 1e6:g} MB.")
     return decode_json(decode_text(line, source), source)

@@ -62,10 +62,12 @@ class CurationJobs:
         ended: Sequence[PaidOutcome]
         match request:
             case CurationRequest():
-                papers = self.curator.curation(request.items)
+                papers = self.curator.create_curation_stage(request.items)
                 ended = await each(papers, lambda item: (item.title, item.abstract), CurationOutcome, "paper")
             case CandidateIdeasRequest():
-                questions = self.curator.proposal(request.items, request.ranking_method, request.candidates)
+                questions = self.curator.create_proposal_stage(
+                    request.items, request.ranking_method, request.candidates
+                )
 
                 async def propose(question: ResearchQuestion, run: Run) -> CandidateIdeas:
                     return _build_candidate_ideas(question, await questions.work(question, run))
@@ -74,7 +76,7 @@ class CurationJobs:
                 ended = await each(stage, lambda item: item.text, CandidateIdeasOutcome, "candidate_ideas")
             case ScoreRequest():
                 ideas = await asyncio.to_thread(_mask_ideas, request.items) if run_request.blind else request.items
-                scores = self.curator.scoring(ideas)
+                scores = self.curator.create_scoring_stage(ideas)
                 ended = await each(scores, lambda item: (item.idea.judged_id, item.question), ScoreOutcome, "scores")
             case _:
                 assert_never(request)
@@ -93,11 +95,11 @@ class CurationJobs:
         """Run a stage item by item and return the outcomes. Each result is stored in its outcome's field named
         `field`."""
 
-        def outcome(ending: Ending[Any]) -> Ended:
+        def build_outcome(ending: Ending[Any]) -> Ended:
             return outcomes(**(_build_common_fields(ending) | {field: ending.made}))
 
         run = await self.curator.begin(stage, progress, run_request)
-        work = ItemWork(stage.name, words, lambda item: item.id, stage.work, outcome, _JOB_ERRORS)
+        work = ItemWork(stage.name, words, lambda item: item.id, stage.work, build_outcome, _JOB_ERRORS)
         concurrency = self.curator.settings.evaluation.concurrency
         return await do_items_of_job(
             lease, stage.items, work, run, concurrency, PgItemOutcomes(self.database, outcomes)
@@ -109,7 +111,7 @@ def _mask_ideas(ideas: Sequence[IdeaToScore]) -> tuple[IdeaToScore, ...]:
 
 
 def _build_candidate_ideas(question: ResearchQuestion, proposed: ProposedCandidates) -> CandidateIdeas:
-    missing = [MissingCandidate(number=number, reason=str(error)) for number, error in proposed.lost.items()]
+    missing_candidates = [MissingCandidate(number=number, reason=str(error)) for number, error in proposed.lost.items()]
     repeats = [
         MissingCandidate(number=number, reason="It duplicates an earlier candidate.", duplicate_of=repeated)
         for number, repeated in proposed.repeats.items()
@@ -117,7 +119,7 @@ def _build_candidate_ideas(question: ResearchQuestion, proposed: ProposedCandida
     return CandidateIdeas(
         question=question.text,
         candidates=proposed.candidates,
-        missing=tuple(sorted([*missing, *repeats], key=lambda repeat: repeat.number)),
+        missing=tuple(sorted([*missing_candidates, *repeats], key=lambda repeat: repeat.number)),
         flags=question.flags,
     )
 

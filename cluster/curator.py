@@ -23,7 +23,7 @@ from assayer.run.run import Run
 from assayer.version import __version__
 from assayer_client.curation import BestBy, CuratedPaper, IdeaScores
 from cluster.language_model import open_models
-from cluster.run_request import LOCAL_REQUEST, RunRequest, result_inputs
+from cluster.run_request import LOCAL_REQUEST, RunRequest, normalise_result_inputs
 from cluster.settings import CurationSettings, Settings
 from orchestrator.jobs.requests import IdeaToScore
 
@@ -57,7 +57,7 @@ class CurationStage(Generic[In, Out]):
     name: str
     """Plural noun for the items, shown in progress."""
     items: Sequence[In]
-    asked: Mapping[str, object]
+    request_fields: Mapping[str, object]
     """The request's values that determine the results."""
     options: CurationSettings
     work: Callable[[In, Run], Awaitable[Out]]
@@ -75,7 +75,7 @@ class Curator:
     async def curate(
         self, papers: Sequence[SourcePaper], progress: Progress, run_request: RunRequest = LOCAL_REQUEST
     ) -> CurationWork[CuratedPaper]:
-        return await self._run_each_item(self.curation(papers), progress, run_request)
+        return await self._run_each_item(self.create_curation_stage(papers), progress, run_request)
 
     async def propose(
         self,
@@ -85,7 +85,7 @@ class Curator:
         run_request: RunRequest = LOCAL_REQUEST,
     ) -> CurationWork[ProposedCandidates]:
         """Propose candidate ideas for the questions, ranked if `ranking_method` is set."""
-        return await self._run_each_item(self.proposal(questions, ranking_method), progress, run_request)
+        return await self._run_each_item(self.create_proposal_stage(questions, ranking_method), progress, run_request)
 
     async def score(
         self,
@@ -97,18 +97,22 @@ class Curator:
         """Score ideas without masking them; for blind scoring, mask them first. Raises InputError if the dimensions
         file is unusable."""
         return await self._run_each_item(
-            self.scoring([IdeaToScore(idea=idea, question=question) for idea in ideas]), progress, run_request
+            self.create_scoring_stage([IdeaToScore(idea=idea, question=question) for idea in ideas]),
+            progress,
+            run_request,
         )
 
-    def curation(self, papers: Sequence[SourcePaper]) -> CurationStage[SourcePaper, CuratedPaper]:
+    def create_curation_stage(self, papers: Sequence[SourcePaper]) -> CurationStage[SourcePaper, CuratedPaper]:
         options = self.settings.curation
 
-        async def one(paper: SourcePaper, run: Run) -> CuratedPaper:
+        async def curate_item(paper: SourcePaper, run: Run) -> CuratedPaper:
             return await curate_paper(paper, self.llm, run, options)
 
-        return CurationStage("cu", "papers", papers, {"papers": [item.model_dump() for item in papers]}, options, one)
+        return CurationStage(
+            "cu", "papers", papers, {"papers": [paper.model_dump() for paper in papers]}, options, curate_item
+        )
 
-    def proposal(
+    def create_proposal_stage(
         self, questions: Sequence[ResearchQuestion], ranking_method: BestBy | None, candidates: int | None = None
     ) -> CurationStage[ResearchQuestion, ProposedCandidates]:
         """Return the proposal stage; `candidates` overrides the configured number of candidates per question."""
@@ -118,7 +122,7 @@ class Curator:
         )
         dimensions = load_score_dimensions(options.score_dimensions)
 
-        async def one(question: ResearchQuestion, run: Run) -> ProposedCandidates:
+        async def propose_ideas(question: ResearchQuestion, run: Run) -> ProposedCandidates:
             proposed = await propose_candidates(question, self.llm, run, options)
             if ranking_method is None:
                 return proposed
@@ -128,31 +132,34 @@ class Curator:
             )
             return proposed._replace(candidates=placed_candidates)
 
-        request_fields = {"questions": [item.model_dump() for item in questions], "ranking_method": ranking_method}
-        return CurationStage("ci", "questions", questions, request_fields, options, one)
+        request_fields = {
+            "questions": [question.model_dump() for question in questions],
+            "ranking_method": ranking_method,
+        }
+        return CurationStage("ci", "questions", questions, request_fields, options, propose_ideas)
 
-    def scoring(self, asked: Sequence[IdeaToScore]) -> CurationStage[IdeaToScore, IdeaScores]:
+    def create_scoring_stage(self, items: Sequence[IdeaToScore]) -> CurationStage[IdeaToScore, IdeaScores]:
         """Return the scoring stage, which does not mask the ideas. Raises InputError if the dimensions file is
         unusable."""
         options = self.settings.curation
         dimensions = load_score_dimensions(options.score_dimensions)
 
-        async def one(item: IdeaToScore, run: Run) -> IdeaScores:
+        async def score_item(item: IdeaToScore, run: Run) -> IdeaScores:
             return await score_idea(item.idea, dimensions, self.llm, run, options, item.question)
 
         request_fields = {
-            "ideas": [[entry.idea.judged_id, entry.question] for entry in asked],
+            "ideas": [[entry.idea.judged_id, entry.question] for entry in items],
             "dimensions": [dimension.sha256 for dimension in dimensions],
         }
-        return CurationStage("sc", "ideas", asked, request_fields, options, one)
+        return CurationStage("sc", "ideas", items, request_fields, options, score_item)
 
     async def begin(self, stage: CurationStage[In, Out], progress: Progress, run_request: RunRequest) -> Run:
         """Start a run with one budget, shared by all items in the stage."""
         llm = self.settings.llm
-        inputs = result_inputs(
+        inputs = normalise_result_inputs(
             {
                 "assayer": __version__,
-                **stage.asked,
+                **stage.request_fields,
                 "options": stage.options.model_dump(mode="json"),
                 "ranking": self.settings.ranking.model_dump(mode="json"),
                 "models": self.llm.models,

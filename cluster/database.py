@@ -34,7 +34,7 @@ async def open_database(settings: Settings) -> AsyncIterator[Database]:
         yield database
 
 
-def with_database(work: Callable[[Database], Awaitable[T]]) -> T:
+def run_with_database(work: Callable[[Database], Awaitable[T]]) -> T:
     """Run `work` with the database, in a new event loop. Raises the errors of `open_database`, `load_settings` and
     `work`."""
 

@@ -26,16 +26,16 @@ from assayer.run.run import Run
 from assayer.version import __version__
 from assayer_client.resources import DEFAULT_METHOD
 from cluster.clock import SystemClock
-from cluster.corpus_source import corpus_versions
+from cluster.corpus_source import create_corpus_version_cache
 from cluster.database import open_database
 from cluster.engine_components import NOTHING_SHARED, CorpusVersions, CorpusWithFullTexts, SharedComponents
 from cluster.evidence_sources import BeyondPapersFactory, LiteratureFactory, open_literature
 from cluster.language_model import open_llm
-from cluster.methods import METHODS, EvaluationMethod, MethodInputs, with_board
-from cluster.run_request import LOCAL_REQUEST, ResultInputs, RunRequest, result_inputs, run_id
+from cluster.methods import METHODS, EvaluationMethod, MethodInputs, apply_board
+from cluster.run_request import LOCAL_REQUEST, ResultInputs, RunRequest, compute_run_id, normalise_result_inputs
 from cluster.settings import Settings
 from cluster.viewpoint_graphs import open_judge
-from index import CorpusFullTexts, empty_corpus
+from index import CorpusFullTexts, create_empty_corpus
 from orchestrator.store import Database, PgReports
 from workers.embedding.embedder import LocalEmbedder, local_embedder
 from workers.full_texts.bibliography import GrobidBibliography, open_bibliography
@@ -84,10 +84,10 @@ class Engine:
         and the idea's own cutoff applies. Raises AssayerError if no report can be written. Cancellation takes effect
         immediately."""
         if run_request.board is not None or run_request.board_models:
-            settings = with_board(self.settings, run_request.board, run_request.board_models)
+            settings = apply_board(self.settings, run_request.board, run_request.board_models)
             without_board = replace(run_request, board=None, board_models=())
             return await replace(self, settings=settings).evaluate(idea, method, cutoff, progress, without_board)
-        cutoff = min((item for item in (idea.cutoff, cutoff) if item is not None), default=None)
+        cutoff = min((day for day in (idea.cutoff, cutoff) if day is not None), default=None)
         check_request(method, cutoff, self.clock.now().date())
         self._check_method(method)
         entry = METHODS[method]
@@ -98,13 +98,13 @@ class Engine:
             idea = await asyncio.to_thread(blind_idea, idea)
         async with self._slots if run_request.waits_until is None else self._overnight_slots:
             corpus = await self._open_corpus(entry, run_request.corpus)
-            request = self._request(idea, method, cutoff, run_request, corpus)
+            request = self._build_request(idea, method, cutoff, run_request, corpus)
             run = Run(
-                id=run_id("ev", request, run_request.job),
+                id=compute_run_id("ev", request, run_request.job),
                 cutoff=cutoff,
                 clock=self.clock,
                 progress=progress,
-                budget=run_request.budget(self.settings.evaluation),
+                budget=run_request.create_budget(self.settings.evaluation),
                 criteria=run_request.criteria,
                 answers_of=run_request.answers_of,
                 waits_until=run_request.waits_until,
@@ -141,7 +141,7 @@ class Engine:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
 
-    async def reach(self) -> None:
+    async def check_llm_reachable(self) -> None:
         """Raise LlmUnavailable if the LLM endpoint is not reachable."""
         if self.settings.llm is None:
             return
@@ -150,7 +150,7 @@ class Engine:
         if isinstance(self.backends.llm, LlmGateway):
             await self.backends.llm.reach()
 
-    async def unavailable_methods(self) -> dict[str, AssayerError | None]:
+    async def find_unavailable_methods(self) -> dict[str, AssayerError | None]:
         """Return each method with the error that prevents it from running here now; None if it can run."""
         reasons = dict(self.methods)
         if any(METHODS[name].reads_literature and reason is None for name, reason in reasons.items()):
@@ -172,14 +172,18 @@ class Engine:
     def _check_prices(self, method: EvaluationMethod, run_request: RunRequest) -> None:
         """Check that prices are known for all of the method's models, before any cost is incurred."""
         llm = self.settings.llm
-        if method.asks_llm and llm is not None and run_request.budget(self.settings.evaluation).max_usd is not None:
+        if (
+            method.asks_llm
+            and llm is not None
+            and run_request.create_budget(self.settings.evaluation).max_usd is not None
+        ):
             llm.require_prices(*llm.models, *method.models(self.settings))
 
     async def _open_corpus(self, method: EvaluationMethod, began_with: str) -> CorpusWithFullTexts:
         """Return the corpus version with which the evaluation started, or the current version if that one is gone. For
         a method that reads no literature, return an empty corpus. Raises CorpusError if there is no corpus."""
         if not method.reads_literature:
-            return empty_corpus(self.backends.embedder)
+            return create_empty_corpus(self.backends.embedder)
         if began_with:
             try:
                 return await self.corpora.at(began_with)
@@ -193,7 +197,7 @@ class Engine:
         """Return the inputs for one run of a method. Components that the method does not use are replaced by empty
         ones."""
         if method.reads_literature:
-            backends = self._choose_literature(method).backends(self.backends, run, corpus)
+            backends = self._choose_literature(method).add_to_backends(self.backends, run, corpus)
         else:
             backends = replace(self.backends, literature=corpus, full_texts=CorpusFullTexts(corpus))
         if not method.asks_llm:
@@ -208,7 +212,7 @@ class Engine:
             self.literature if method.beyond_papers else replace(self.literature, beyond_papers=BeyondPapersFactory())
         )
 
-    def _request(
+    def _build_request(
         self, idea: Idea, method: str, cutoff: dt.date | None, run_request: RunRequest, corpus: CorpusWithFullTexts
     ) -> ResultInputs:
         """Return everything that determines the report."""
@@ -216,35 +220,35 @@ class Engine:
         asks_llm = entry.asks_llm
         reranker = self._choose_reranker(entry)
         masks = (NAMES,) if idea.blinding and asks_llm and self.backends.llm.models else ()
-        return result_inputs(
+        return normalise_result_inputs(
             {
                 "assayer": __version__,
                 "idea": idea.id,
                 "blinding": idea.blinding.rules if idea.blinding else None,
                 "method": method,
-                "criteria": [[item.model_dump() for item in run_request.criteria], JUDGE_CRITERIA.digest],
+                "criteria": [[criterion.model_dump() for criterion in run_request.criteria], JUDGE_CRITERIA.digest],
                 "cutoff": cutoff.isoformat() if cutoff else None,
                 "options": entry.options(self.settings).model_dump(mode="json"),
                 "models": self.backends.llm.models if asks_llm else (),
-                "llm": self._llm_parameters() if asks_llm else {},
+                "llm": self._collect_llm_parameters() if asks_llm else {},
                 "release": self.settings.release.model_dump(),
-                "budget": run_request.bounds(self.settings.evaluation).model_dump(),
+                "budget": run_request.combine_limits(self.settings.evaluation).model_dump(),
                 "prompts": {task.name: [task.version, task.digest] for task in (*entry.tasks, *masks)},
                 "embedder": self.backends.embedder.name,
                 "reranker": reranker.name if reranker else None,
                 "corpus": corpus.version if entry.reads_literature else None,
                 "literature": self._choose_literature(entry).version(corpus) if entry.reads_literature else None,
-                "own_references": self._reference_check(idea) if entry.reads_literature else None,
-                "graph": self._graph() if entry.needs_graph else None,
+                "own_references": self._build_reference_check_inputs(idea) if entry.reads_literature else None,
+                "graph": self._build_graph_inputs() if entry.needs_graph else None,
             }
         )
 
-    def _reference_check(self, idea: Idea) -> object:
+    def _build_reference_check_inputs(self, idea: Idea) -> object:
         """Return everything except the idea's text that determines the result of checking its references."""
         reference_fields = [work.model_dump() for work in idea.references]
         return [self.settings.own_references.model_dump(), idea.references_reader, reference_fields]
 
-    def _graph(self) -> object:
+    def _build_graph_inputs(self) -> object:
         """Return everything except the idea that determines a verdict based on labelled ideas."""
         if isinstance(self.judge, Absent):
             return self.judge.reason
@@ -253,7 +257,7 @@ class Engine:
         grapheval_settings = self.settings.grapheval.model_dump(mode="json")
         return [self.judge.contents.version, self.judge.scorer_name, fields, grapheval_settings]
 
-    def _llm_parameters(self) -> dict[str, object]:
+    def _collect_llm_parameters(self) -> dict[str, object]:
         llm = self.settings.llm
         return llm.result_inputs if llm else {}
 
@@ -289,7 +293,7 @@ async def open_engine(
     clock = SystemClock()
     async with AsyncExitStack() as stack:
         embedder = components.embedder or stack.enter_context(closing(local_embedder(settings.embedder)))
-        corpora = await _corpora(settings, embedder, components, unavailable, stack)
+        corpora = await _open_corpora(settings, embedder, components, unavailable, stack)
         running = Counter[str]()
         if isinstance(embedder, LocalEmbedder):
             embedder.share_processors(lambda: running.total() < 2)
@@ -301,7 +305,7 @@ async def open_engine(
         literature = await stack.enter_async_context(
             open_literature(settings, database, clock, beyond_papers, components)
         )
-        no_papers = empty_corpus(embedder)
+        no_papers = create_empty_corpus(embedder)
         llm = await open_llm(
             settings,
             database,
@@ -317,12 +321,12 @@ async def open_engine(
                 literature=no_papers,
                 full_texts=CorpusFullTexts(no_papers),
                 embedder=embedder,
-                reranker=components.reranker or _reranker(settings, unavailable, stack),
+                reranker=components.reranker or _open_reranker(settings, unavailable, stack),
             ),
             literature=literature,
             evaluations=PgReports(database),
             clock=clock,
-            judge=await _judge(settings, database, unavailable),
+            judge=await _open_judge(settings, database, unavailable),
             methods=unavailable.of,
             corpora=corpora,
             _slots=asyncio.Semaphore(settings.evaluation.concurrency),
@@ -339,7 +343,7 @@ class _UnavailableMethods:
         self.of: dict[str, AssayerError | None] = dict.fromkeys(methods)
         self.keep = keep
 
-    def any(self, needs: Callable[[EvaluationMethod], bool]) -> bool:
+    def affects_any(self, needs: Callable[[EvaluationMethod], bool]) -> bool:
         return any(needs(METHODS[method]) for method in self.of)
 
     def note(self, error: AssayerError, needs: Callable[[EvaluationMethod], bool]) -> None:
@@ -360,13 +364,13 @@ class _UnavailableMethods:
                 self.of[name] = self.of[name] or error
 
 
-def _reranker(settings: Settings, unavailable: _UnavailableMethods, stack: AsyncExitStack) -> Reranker | None:
-    if settings.reranker.model is None or not unavailable.any(lambda method: method.reranks):
+def _open_reranker(settings: Settings, unavailable: _UnavailableMethods, stack: AsyncExitStack) -> Reranker | None:
+    if settings.reranker.model is None or not unavailable.affects_any(lambda method: method.reranks):
         return None
     return stack.enter_context(closing(LocalReranker(settings.reranker)))
 
 
-async def _corpora(
+async def _open_corpora(
     settings: Settings,
     embedder: Embedder,
     components: SharedComponents,
@@ -377,16 +381,16 @@ async def _corpora(
     collected."""
     if components.corpora is not None:
         return components.corpora(embedder)
-    corpora = corpus_versions(settings, embedder)
+    corpora = create_corpus_version_cache(settings, embedder)
     stack.push_async_callback(corpora.aclose)
-    if not unavailable.keep and unavailable.any(lambda method: method.reads_literature):
+    if not unavailable.keep and unavailable.affects_any(lambda method: method.reads_literature):
         await corpora.current()
     return corpora
 
 
-async def _judge(settings: Settings, database: Database, unavailable: _UnavailableMethods) -> GraphJudge | Absent:
+async def _open_judge(settings: Settings, database: Database, unavailable: _UnavailableMethods) -> GraphJudge | Absent:
     """Open the graph judge, or return why it cannot be opened or is not needed."""
-    if not unavailable.any(lambda method: method.needs_graph):
+    if not unavailable.affects_any(lambda method: method.needs_graph):
         return Absent(reason="no method needs labelled ideas.")
     try:
         judge = await open_judge(settings, database)

@@ -62,11 +62,11 @@ async def evaluate_in_processes(
 
     If a process dies, its pool is replaced once, and the new pool runs the work items that had not ended. Answers
     already received are reused from the database. Raises the errors of `open_engine`."""
-    processes = process_count(settings, len(works))
+    processes = choose_process_count(settings, len(works))
     if processes == 1:
         async with open_engine(settings, methods) as engine:
             return await run_side_by_side(
-                [partial(_run_work, work, engine, progress, ended) for work in works], engine.reach
+                [partial(_run_work, work, engine, progress, ended) for work in works], engine.check_llm_reachable
             )
     done: dict[int, Out | AssayerError] = {}
     # Keep the embedded database running, already migrated, until the last process has ended.
@@ -81,7 +81,7 @@ async def evaluate_in_processes(
     return SideBySide(done)
 
 
-def process_count(settings: Settings, ideas: int) -> int:
+def choose_process_count(settings: Settings, ideas: int) -> int:
     """Return the number of processes to use: the configured number or, by default, at most one per usable core, limited
     by the number of ideas. Raises ConfigurationError if several processes would use one metrics port."""
     configured_count = settings.evaluation.processes
@@ -134,7 +134,7 @@ class _Pool:
         numbers, loop = list(works), asyncio.get_running_loop()
         try:
             shares = [{n: works[n] for n in numbers[place :: self.processes]} for place in range(self.processes)]
-            run = partial(_run_share, self._child_settings(), tuple(self.methods))
+            run = partial(_run_share, self._build_child_settings(), tuple(self.methods))
             stopped = await asyncio.gather(*(loop.run_in_executor(executor, run, share) for share in shares))
             return next((error for error in stopped if error is not None), None)
         finally:
@@ -145,7 +145,7 @@ class _Pool:
             for connection in (events, stop):
                 connection.close()
 
-    def _child_settings(self) -> Settings:
+    def _build_child_settings(self) -> Settings:
         child_concurrency = -(-self.settings.evaluation.concurrency // self.processes)
         evaluation = self.settings.evaluation.model_copy(update={"concurrency": child_concurrency})
         return self.settings.model_copy(update={"evaluation": evaluation})
@@ -217,7 +217,7 @@ async def _run_share_async(
     try:
         async with open_engine(settings, methods, beside_others=True) as engine:
             tasks = [partial(_run_and_send, number, work, engine, parent) for number, work in works.items()]
-            return (await run_side_by_side(tasks, engine.reach)).stopped
+            return (await run_side_by_side(tasks, engine.check_llm_reachable)).stopped
     except AssayerError as error:
         return error
 

@@ -12,8 +12,8 @@ from cluster.job_performer import make_performer, make_worker
 from cluster.mail import build_mail_deliverer, build_mail_outbox
 from cluster.settings import Settings
 from cluster.submitted_documents import open_documents
-from cluster.telemetry import trace_export
-from cluster.webhooks import load_secret_cipher, open_deliverer, re_encrypt_secrets
+from cluster.telemetry import open_trace_export
+from cluster.webhooks import load_secret_cipher, open_deliverer, reencrypt_secrets
 from orchestrator.execution.chores import Chore, ChoreLock, run_chores
 from orchestrator.execution.mail_delivery import MailDeliverer
 from orchestrator.execution.webhook_delivery import WebhookDeliverer
@@ -83,10 +83,10 @@ async def open_evaluator(
     outbox = PgWebhooks(database, mails)
     work, log = settings.work, PgAuditLog(database)
     documents, retention = open_documents(settings, database), settings.retention
-    await re_encrypt_secrets(outbox, cipher)
+    await reencrypt_secrets(outbox, cipher)
     performer = make_performer(settings, database, engine)
     parts = (settings, database, listener, performer)
-    with trace_export(database) as traces:
+    with open_trace_export(database) as traces:
         async with (
             listener.subscribe("assayer_jobs") as notifications,
             open_deliverer(settings.webhooks, outbox, cipher, _WakeOnFinishedJob(notifications), clock) as deliverer,
@@ -106,8 +106,8 @@ async def open_evaluator(
                     Chore(
                         "forget old documents", work.purge_seconds, lambda: jobs.delete_expired_documents(clock.now())
                     ),
-                    *_tombstone_chores(PgTombstones(database), settings, clock),
-                    *(_document_chores(documents, settings, clock) if documents is not None else ()),
+                    *_create_tombstone_chores(PgTombstones(database), settings, clock),
+                    *(_create_document_chores(documents, settings, clock) if documents is not None else ()),
                     *traces,
                 ),
                 lock=lock,
@@ -115,7 +115,7 @@ async def open_evaluator(
             )
 
 
-def _tombstone_chores(tombstones: PgTombstones, settings: Settings, clock: Clock) -> tuple[Chore, ...]:
+def _create_tombstone_chores(tombstones: PgTombstones, settings: Settings, clock: Clock) -> tuple[Chore, ...]:
     days = settings.retention.tombstone_days
     if days is None:
         return ()
@@ -129,7 +129,7 @@ def _tombstone_chores(tombstones: PgTombstones, settings: Settings, clock: Clock
     )
 
 
-def _document_chores(documents: PgDocuments, settings: Settings, clock: Clock) -> tuple[Chore, Chore]:
+def _create_document_chores(documents: PgDocuments, settings: Settings, clock: Clock) -> tuple[Chore, Chore]:
     work, abandoned_seconds = settings.work, settings.batches.abandoned_seconds
 
     async def look_for_abandoned() -> None:

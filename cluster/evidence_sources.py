@@ -49,7 +49,10 @@ class BeyondPapersFactory:
     @property
     def version(self) -> list[str]:
         """Names of the sources that may be queried, recorded among a report's inputs."""
-        return [*(name for name, item in (("web", self.web), ("code", self.code)) if item is not None), *self.datasets]
+        return [
+            *(name for name, adapter in (("web", self.web), ("code", self.code)) if adapter is not None),
+            *self.datasets,
+        ]
 
 
 async def open_beyond_papers(
@@ -67,18 +70,18 @@ async def open_beyond_papers(
         from workers.fetching.downloader import Downloader
 
         downloader = await stack.enter_async_context(Downloader(settings.fetching, clock))
-        web = _web(settings, gateway, storage, clock, downloader) if settings.web.on else None
-        code = _code(settings, gateway, storage, clock, downloader) if settings.github.on else None
+        web = _open_web(settings, gateway, storage, clock, downloader) if settings.web.on else None
+        code = _open_code(settings, gateway, storage, clock, downloader) if settings.github.on else None
     return BeyondPapersFactory(
         web=web,
         code=code,
         datasets={
-            name: _datasets(settings, gateway, kind) for name, kind in DATASET_SOURCES.items() if is_enabled(name)
+            name: _open_datasets(settings, gateway, kind) for name, kind in DATASET_SOURCES.items() if is_enabled(name)
         },
     )
 
 
-def _web(
+def _open_web(
     settings: Settings, gateway: SourceFetcher, storage: FileStorage, clock: Clock, downloader: "Downloader"
 ) -> Callable[[Run], Web]:
     from workers.web.adapter import WebAdapter
@@ -88,11 +91,11 @@ def _web(
     reader = PageReader(downloader, settings.pages, clock)
     cache = FileCache(storage, "pages", WebPage, clock, settings.pages.keep, settings.pages.retry)
     return lambda run: WebAdapter(
-        WebSearch(JournalledFetcher(gateway, run.journal)), reader, cache, _request_context(settings, run)
+        WebSearch(JournalledFetcher(gateway, run.journal)), reader, cache, _create_request_context(settings, run)
     )
 
 
-def _code(
+def _open_code(
     settings: Settings, gateway: SourceFetcher, storage: FileStorage, clock: Clock, downloader: "Downloader"
 ) -> Callable[[Run], Code]:
     from workers.code.adapter import CodeAdapter
@@ -101,17 +104,19 @@ def _code(
     surveyor = RepositorySurveyor(downloader, settings.code)
     cache = FileCache(storage, "code", Codebase, clock, dt.timedelta.max, settings.code.retry)
     return lambda run: CodeAdapter(
-        JournalledFetcher(gateway, run.journal), surveyor, cache, settings.code, _request_context(settings, run)
+        JournalledFetcher(gateway, run.journal), surveyor, cache, settings.code, _create_request_context(settings, run)
     )
 
 
-def _datasets(
+def _open_datasets(
     settings: Settings, gateway: SourceFetcher, kind: Callable[[SourceFetcher], DatasetSource]
 ) -> Callable[[Run], Datasets]:
-    return lambda run: DatasetsAdapter(kind(JournalledFetcher(gateway, run.journal)), _request_context(settings, run))
+    return lambda run: DatasetsAdapter(
+        kind(JournalledFetcher(gateway, run.journal)), _create_request_context(settings, run)
+    )
 
 
-def _request_context(settings: Settings, run: Run) -> RequestContext:
+def _create_request_context(settings: Settings, run: Run) -> RequestContext:
     return RequestContext(run.id, settings.literature.patience_seconds)
 
 
@@ -143,8 +148,8 @@ class JournalledCorpusTexts:
 
     async def get(self, papers: Sequence[Paper], window: Window) -> Mapping[PaperId, FullText | Absent]:
         found = await CorpusFullTexts(self.corpus).get(papers, window)
-        texts = sum(isinstance(item, FullText) for item in found.values())
-        self.run.journal.record_use(self.corpus.source, "full_texts", requests=len(papers), results=texts)
+        text_count = sum(isinstance(text, FullText) for text in found.values())
+        self.run.journal.record_use(self.corpus.source, "full_texts", requests=len(papers), results=text_count)
         return found
 
 
@@ -163,11 +168,11 @@ class LiteratureFactory:
     beyond_papers: BeyondPapersFactory = field(default_factory=BeyondPapersFactory)
     """Access to the web, code and data sets, for methods that search them."""
 
-    def backends(self, backends: Backends, run: Run, corpus: CorpusWithFullTexts) -> Backends:
+    def add_to_backends(self, backends: Backends, run: Run, corpus: CorpusWithFullTexts) -> Backends:
         """Return `backends` with one evaluation's access to literature, the web, code and data sets added."""
         return replace(
             backends,
-            literature=self._federations(corpus).for_run(run),
+            literature=self._create_federations(corpus).for_run(run),
             full_texts=self.full_texts(run, corpus),
             web=self.beyond_papers.web(run) if self.beyond_papers.web else None,
             code=self.beyond_papers.code(run) if self.beyond_papers.code else None,
@@ -178,11 +183,11 @@ class LiteratureFactory:
     def version(self, corpus: CorpusWithFullTexts) -> dict[str, object]:
         """Return the sources and settings that determine the answers, with versions where they exist."""
         options = self.settings.model_dump() if self.sources else {}
-        beyond = {"outside": self.beyond_papers.version} if self.beyond_papers.version else {}
-        literature = self._federations(corpus).version
-        return {"literature": literature, "options": options, "full_texts": self.reading, **beyond}
+        beyond_papers = {"outside": self.beyond_papers.version} if self.beyond_papers.version else {}
+        literature = self._create_federations(corpus).version
+        return {"literature": literature, "options": options, "full_texts": self.reading, **beyond_papers}
 
-    def _federations(self, corpus: CorpusWithFullTexts) -> FederatedLiteratureFactory:
+    def _create_federations(self, corpus: CorpusWithFullTexts) -> FederatedLiteratureFactory:
         return FederatedLiteratureFactory(corpus, self.sources, self.settings)
 
 
@@ -213,22 +218,22 @@ async def open_literature(
         locators = [
             _make_per_run(make, gateway) for name, make in PDF_LOCATORS.items() if gateway and name in active_sources
         ]
-        outside = BeyondPapersFactory()
+        beyond_papers_factory = BeyondPapersFactory()
         if gateway and beyond_papers:
-            outside = await open_beyond_papers(settings, gateway, clock, stack)
+            beyond_papers_factory = await open_beyond_papers(settings, gateway, clock, stack)
         yield LiteratureFactory(
             sources=records,
             settings=settings.literature,
-            full_texts=await _full_texts(
+            full_texts=await _open_full_texts(
                 settings, locators, PgSharedState(database), PgClaims(database), clock, stack, components.documents
             ),
             reading={"fetch": settings.full_texts.fetch, "grobid": bool(settings.grobid.urls)},
             own_references=own_references,
-            beyond_papers=outside,
+            beyond_papers=beyond_papers_factory,
         )
 
 
-async def _full_texts(
+async def _open_full_texts(
     settings: Settings,
     locators: Sequence[Callable[[Run], LocatesPdfs]],
     state: PgSharedState,
@@ -249,7 +254,7 @@ async def _full_texts(
 
         downloader = await stack.enter_async_context(Downloader(settings.fetching, clock))
         store_context = open_document_store(
-            settings.full_texts, settings.grobid, document_store_url(settings), downloader, clock, state, claims
+            settings.full_texts, settings.grobid, get_document_store_url(settings), downloader, clock, state, claims
         )
         documents = await stack.enter_async_context(store_context)
     acquisition = FullTextAcquisition(documents, settings.full_texts)
@@ -262,7 +267,7 @@ async def _full_texts(
     return full_texts
 
 
-def document_store_url(settings: Settings) -> str:
+def get_document_store_url(settings: Settings) -> str:
     """Return the document store's fsspec URL."""
     return settings.full_texts.store or str(settings.home / "documents")
 

@@ -28,7 +28,7 @@ from assayer.run.run import Run
 from cluster.clock import SystemClock
 from cluster.database import open_database
 from cluster.graph_training import Holdout, NetworkEffort, ScorerKind, TrainingResult, train
-from cluster.labelled_ideas import FieldNames, outcome_classes, read_labelled_ideas
+from cluster.labelled_ideas import FieldNames, derive_outcome_classes, read_labelled_ideas
 from cluster.language_model import open_models
 from cluster.settings import Settings
 from cluster.viewpoint_graphs import StoredGraph, open_stored_graph
@@ -63,7 +63,7 @@ class _GraphResources(NamedTuple):
     embedder: Embedder
     llm: Llm
 
-    def graph(self, name: str | None) -> StoredGraph:
+    def open_graph(self, name: str | None) -> StoredGraph:
         return open_stored_graph(self.settings, self.database, name or self.settings.grapheval.graph)
 
     async def prepare(
@@ -96,27 +96,27 @@ async def build_graph(
     report_stage: ReportStage,
 ) -> tuple[GraphPlan, AdditionSummary]:
     ideas = sources.read()
-    outcomes = outcome_classes(ideas, classes)
+    outcomes = derive_outcome_classes(ideas, classes)
     async with _open_resources(settings) as resources:
         if (by_model or relations) and not resources.llm.models:
             raise ConfigurationError(
                 "A language model was requested for viewpoints or relations, but none is configured.",
                 "Set ASSAYER_LLM__MODEL, or use --viewpoints splitter.",
             )
-        plan = _plan(resources, name, outcomes, bool(classes), by_model, relations)
-        graph = resources.graph(name)
-        present = None if replace else await graph.plan()
-        if present is not None:
-            check_same_plan(present, plan)
-        await _check_early(graph, plan, ideas, present is not None)
-        new = await resources.prepare(ideas, plan, report_stage)
+        plan = _build_plan(resources, name, outcomes, bool(classes), by_model, relations)
+        graph = resources.open_graph(name)
+        stored_plan = None if replace else await graph.plan()
+        if stored_plan is not None:
+            check_same_plan(stored_plan, plan)
+        await _check_early(graph, plan, ideas, stored_plan is not None)
+        prepared_ideas = await resources.prepare(ideas, plan, report_stage)
         if replace:
             await graph.store.remove()
         await graph.store.create(plan)
-        return plan, await graph.add(new)
+        return plan, await graph.add(prepared_ideas)
 
 
-def _plan(
+def _build_plan(
     resources: _GraphResources,
     name: str | None,
     classes: tuple[str, ...],
@@ -146,21 +146,21 @@ async def add_ideas(
 ) -> AdditionSummary:
     ideas = sources.read()
     async with _open_resources(settings) as resources:
-        graph = resources.graph(name)
-        plan = await _extensible_plan(graph, resources, name)
+        graph = resources.open_graph(name)
+        plan = await _load_extensible_plan(graph, resources, name)
         await _check_early(graph, plan, ideas, grows=True)
-        new = await resources.prepare(ideas, plan, report_stage)
-        return await graph.add(new)
+        prepared_ideas = await resources.prepare(ideas, plan, report_stage)
+        return await graph.add(prepared_ideas)
 
 
 async def _check_early(graph: StoredGraph, plan: GraphPlan, ideas: Sequence[LabelledIdea], grows: bool) -> None:
     """Raise errors about contradictory ideas early, before time is spent on splitting and embedding. The graph itself
     would raise them only later."""
-    standing = await graph.store.read_fingerprints([idea.id for idea in ideas]) if grows else {}
-    check_for_contradictions(plan, standing, ideas)
+    fingerprints = await graph.store.read_fingerprints([idea.id for idea in ideas]) if grows else {}
+    check_for_contradictions(plan, fingerprints, ideas)
 
 
-async def _extensible_plan(graph: StoredGraph, resources: _GraphResources, name: str | None) -> GraphPlan:
+async def _load_extensible_plan(graph: StoredGraph, resources: _GraphResources, name: str | None) -> GraphPlan:
     """Return the plan of a graph that is to be extended. Raises ConfigurationError if its ideas were split neither by
     the splitter nor by the configured model, and the errors of `_load_comparable_plan`."""
     plan = await _load_comparable_plan(graph, resources, name)
@@ -193,7 +193,7 @@ async def train_graph(
     async with open_database(settings) as database:
         graph = open_stored_graph(settings, database, name or settings.grapheval.graph)
         contents = await graph.load()
-        folder = await graph.folder()
+        folder = await graph.find_folder()
         return train(contents, folder, scorer, holdout, effort, SystemClock().now(), report_stage)
 
 
@@ -208,23 +208,27 @@ async def check_batch(
     """Compare each idea with the rest of the batch and with the graph, if one exists or is requested by name."""
     ideas, rejected = await read_ideas(paths)
     async with _open_resources(settings) as resources:
-        limits = _limits(resources.embedder.name, cosine, share)
-        batch = await _batch_viewpoints(ideas, resources, report_stage)
+        limits = _build_limits(resources.embedder.name, cosine, share)
+        batch = await _embed_viewpoints(ideas, resources, report_stage)
         resemblances = {"Within the batch": find_resemblances_within_batch(batch, FaissNeighbours(), limits)}
         names = {IdeaId(f"{idea.source}"): idea.source for idea in ideas}
-        graph = resources.graph(name)
+        graph = resources.open_graph(name)
         if name is not None or await graph.plan() is not None:
             plan = await _load_comparable_plan(graph, resources, name)
             contents = await graph.load()
             owners = [contents.ideas[row].id for row in contents.arrays.idea_of]
             texts = [viewpoint.text for viewpoint in contents.viewpoints]
-            by_graph = (find_resemblance_in_graph(item, graph.neighbours, owners, texts, limits) for item in batch)
-            resemblances[f"Against graph {plan.name}"] = [item for item in by_graph if item is not None]
+            by_graph = (find_resemblance_in_graph(idea, graph.neighbours, owners, texts, limits) for idea in batch)
+            resemblances[f"Against graph {plan.name}"] = [
+                resemblance for resemblance in by_graph if resemblance is not None
+            ]
             names |= {idea.id: idea.title for idea in contents.ideas}
-    return BatchCheck(len(batch), resemblances, names, [f"{item.source}: {item.message}" for item in rejected])
+    return BatchCheck(
+        len(batch), resemblances, names, [f"{rejection.source}: {rejection.message}" for rejection in rejected]
+    )
 
 
-def _limits(embedder: str, cosine: float | None, share: float | None) -> PlagiarismLimits:
+def _build_limits(embedder: str, cosine: float | None, share: float | None) -> PlagiarismLimits:
     """Return the requested thresholds or, by default, those fitted for the packaged embedding model. Raises InputError
     for other embedding models, because no thresholds were fitted for them."""
     known_limits = LIMITS_BY_EMBEDDER.get(embedder)
@@ -240,7 +244,7 @@ def _limits(embedder: str, cosine: float | None, share: float | None) -> Plagiar
     )
 
 
-async def _batch_viewpoints(
+async def _embed_viewpoints(
     ideas: Sequence[Idea], resources: _GraphResources, report_stage: ReportStage
 ) -> list[IdeaViewpoints]:
     """Split the ideas into viewpoints and embed them. This always uses the splitter, never a language model, because

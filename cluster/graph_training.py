@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 ScorerKind = Literal["best", "propagation", "network"]
 """Scorer to train: the best one by comparison, or a specific one."""
-_ROUNDS = 500
+_BOOTSTRAP_ROUNDS = 500
 """Number of bootstrap rounds."""
 
 ReportStage = Callable[[str, int, int], None]
@@ -66,7 +66,7 @@ class Holdout(NamedTuple):
     after: dt.date | None = None
     seed: int = 0
 
-    def parts(self, graph: GraphArrays) -> tuple[NDArray[np.int32], ...]:
+    def split(self, graph: GraphArrays) -> tuple[NDArray[np.int32], ...]:
         if self.after is not None:
             return (find_later_ideas(graph, (self.after - dt.date(1970, 1, 1)).days),)
         return split_into_folds(graph, self.folds, self.seed)
@@ -114,15 +114,15 @@ def train(
     """Train the scorer and save it for verdicts, replacing the files of an earlier training in the graph's folder.
     Raises InputError if there are too few labelled ideas."""
     arrays = contents.arrays
-    parts = holdout.parts(arrays)
-    provenance = _provenance(contents, holdout, now)
+    parts = holdout.split(arrays)
+    provenance = _describe_provenance(contents, holdout, now)
     chosen: _Chosen | None = None
     checkpoint: Checkpoint | None = None
     if scorer == "best":
         chosen = _choose(contents, parts, holdout, progress)
         name, scores = chosen.choice.scorer, chosen.scores
     elif scorer == "network":
-        name, scores, checkpoint = _network(contents, parts, provenance, effort, progress)
+        name, scores, checkpoint = _train_network(contents, parts, provenance, effort, progress)
     else:
         propagation = LocalScorer(FEW_EDGES, HOPS)
         name, scores = propagation.name, _score_held_out(propagation, arrays, parts, progress)
@@ -130,17 +130,17 @@ def train(
     truth = arrays.labels[rows]
     title = f"{contents.plan.name}, {scorer}"
     calibration = fit_calibration(title, name, contents.plan.classes, scores[rows], truth, provenance)
-    model = None if chosen is None else _verdict_model(contents, chosen.choice, calibration)
+    model = None if chosen is None else _build_verdict_model(contents, chosen.choice, calibration)
     _write_files(folder, calibration, model, checkpoint)
     probabilities = compute_cross_fitted_probabilities(scores[rows], truth)
     # A calibration fitted on constant scores predicts the class frequencies.
-    usual = compute_cross_fitted_probabilities(np.ones_like(probabilities), truth)
-    separation = bootstrap(compute_auroc, truth, [probabilities], _ROUNDS, holdout.seed)
+    baseline_probabilities = compute_cross_fitted_probabilities(np.ones_like(probabilities), truth)
+    separation = bootstrap(compute_auroc, truth, [probabilities], _BOOTSTRAP_ROUNDS, holdout.seed)
     return TrainingResult(
         calibration,
         _measure(truth, probabilities, holdout.seed),
         separation,
-        _measure(truth, usual, holdout.seed),
+        _measure(truth, baseline_probabilities, holdout.seed),
         len(rows),
         chosen.choice if chosen else None,
     )
@@ -164,11 +164,11 @@ def _write_files(
 
 
 def _measure(truth: NDArray[np.int16], probabilities: NDArray[np.float64], seed: int) -> HeldOutMeasures:
-    error, squared = (
-        bootstrap(item, truth, [probabilities], _ROUNDS, seed)
-        for item in (compute_calibration_error, compute_brier_score)
+    calibration_error, brier_score = (
+        bootstrap(measure, truth, [probabilities], _BOOTSTRAP_ROUNDS, seed)
+        for measure in (compute_calibration_error, compute_brier_score)
     )
-    return HeldOutMeasures(compute_accuracy(truth, probabilities), error, squared)
+    return HeldOutMeasures(compute_accuracy(truth, probabilities), calibration_error, brier_score)
 
 
 class _Chosen(NamedTuple):
@@ -189,27 +189,29 @@ def _choose(
     """Choose the scorer. Ideas held out by date are not used for the choice. With folds, all ideas are used, and the
     quality of the choice is measured by repeating it once per fold, without that fold."""
     arrays = contents.arrays
-    possible = list_candidates({idea.id: build_titled_text(idea.title, idea.text) for idea in contents.ideas})
-    selection = BestOf(CHOICE, possible.choosable, seed=holdout.seed)
+    candidates = list_candidates({idea.id: build_titled_text(idea.title, idea.text) for idea in contents.ideas})
+    selection = BestOf(CHOICE, candidates.choosable, seed=holdout.seed)
     rows = np.concatenate(parts)
     by_choice = _score_held_out(
         selection, arrays, parts, lambda _, *counts: report_stage("Choosing within folds", *counts)
     )
-    alone = {
+    scores_by_scorer = {
         yardstick.name: _score_held_out(
             yardstick, arrays, parts, lambda _, *counts, name=yardstick.name: report_stage(name, *counts)
         )
-        for yardstick in (*possible.choosable, *possible.yardsticks)
+        for yardstick in (*candidates.choosable, *candidates.yardsticks)
     }
     chosen_name = selection.choose(arrays, rows if holdout.after else np.empty(0, np.int32)).name
-    scores_by_name = {name: scores[rows] for name, scores in alone.items()}
+    scores_by_name = {name: scores[rows] for name, scores in scores_by_scorer.items()}
     choice = describe_choice(
         chosen_name, by_choice[rows], scores_by_name, arrays.labels[rows], str(holdout), holdout.seed
     )
-    return _Chosen(choice, alone[chosen_name])
+    return _Chosen(choice, scores_by_scorer[chosen_name])
 
 
-def _verdict_model(contents: GraphContents, choice: ScorerChoice, calibration: ProbabilityCalibration) -> VerdictModel:
+def _build_verdict_model(
+    contents: GraphContents, choice: ScorerChoice, calibration: ProbabilityCalibration
+) -> VerdictModel:
     """Build the verdict model, fitted on all labelled ideas."""
     kind = _REGRESSIONS.get(choice.scorer)
     texts = {idea.id: build_titled_text(idea.title, idea.text) for idea in contents.ideas}
@@ -223,7 +225,7 @@ def _verdict_model(contents: GraphContents, choice: ScorerChoice, calibration: P
     )
 
 
-def _provenance(contents: GraphContents, holdout: Holdout, now: dt.datetime) -> TrainingProvenance:
+def _describe_provenance(contents: GraphContents, holdout: Holdout, now: dt.datetime) -> TrainingProvenance:
     labels = contents.arrays.labels
     counts = {name: int((labels == row).sum()) for row, name in enumerate(contents.plan.classes)}
     return TrainingProvenance(
@@ -248,7 +250,7 @@ def _score_held_out(
     return probabilities
 
 
-def _network(
+def _train_network(
     contents: GraphContents,
     parts: tuple[NDArray[np.int32], ...],
     provenance: TrainingProvenance,

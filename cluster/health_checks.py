@@ -22,7 +22,7 @@ from cluster.endpoint_check import ask_with_largest_schema
 from cluster.mail import get_mail_sender
 from cluster.settings import Settings
 from index import Corpus, VersionStore, is_sharded
-from index.faiss_build import faiss_packages, load_faiss
+from index.faiss_build import list_faiss_packages, load_faiss
 from index.object_storage.local_copy import LocalCopy
 from index.segments.gpus import open_gpus
 from index.versions.verification_cache import VerificationCache
@@ -118,8 +118,10 @@ async def _check_database(settings: Settings) -> Finding:
     if health.problem:
         return Finding("database", "broken", health.problem)
     number = re.search(r"\d+", health.server or "")
-    old = " assayer is not tested with versions before 16." if number and int(number[0]) < _OLDEST_POSTGRESQL else ""
-    return Finding("database", "ok", f"{health.server}, {health.address}.{old}")
+    age_note = (
+        " assayer is not tested with versions before 16." if number and int(number[0]) < _OLDEST_POSTGRESQL else ""
+    )
+    return Finding("database", "ok", f"{health.server}, {health.address}.{age_note}")
 
 
 def _check_flag_embedding(settings: Settings) -> Iterator[Finding]:
@@ -147,7 +149,7 @@ def _check_corpus(settings: Settings) -> Finding:
     try:
         corpus = Corpus.open(settings.corpus_path, local_embedder(settings.embedder))
     except AssayerError as error:
-        is_built = VersionStore(settings.corpus_path).current_version() or is_sharded(settings.corpus_path)
+        is_built = VersionStore(settings.corpus_path).read_current_version() or is_sharded(settings.corpus_path)
         return Finding("corpus", "broken" if is_built else "absent", str(error))
     return Finding("corpus", "ok", f"{corpus.version} with {len(corpus)} papers in {settings.corpus_path}.")
 
@@ -158,7 +160,7 @@ def _check_faiss(settings: Settings) -> Finding:
     except ConfigurationError as error:
         return Finding("FAISS", "broken", str(error))
     device_text = "the CPU" if gpus is None else f"{gpus.count} GPU{'s' * (gpus.count > 1)}"
-    packages = faiss_packages()
+    packages = list_faiss_packages()
     if len(packages) > 1:
         text = f"{' and '.join(packages)} are installed but provide the same module. Uninstall all but one."
         return Finding("FAISS", "broken", text)
@@ -174,14 +176,14 @@ def _check_published_corpus(settings: Settings) -> Finding:
             return Finding("corpus", "absent", "no source is configured.")
         newest = bucket.fetch_latest()
     except AssayerError as error:
-        local_version = LocalCopy(settings.corpus_path, verified).newest()
+        local_version = LocalCopy(settings.corpus_path, verified).find_newest_version()
         fallback = f" Searches on this machine continue with version {local_version}." if local_version else ""
         return Finding("corpus", "broken", f"{error}{fallback}")
     version = newest.current.version
     sentence = f"{version} with {newest.current.papers} papers in {bucket.storage.address}, "
     sentence += f"published {newest.current.published:%Y-%m-%d %H:%M} UTC"
     if not LocalCopy(settings.corpus_path, verified).holds(version):
-        size = bucket.inventory(version).total_bytes() / 2**20
+        size = bucket.read_inventory(version).count_bytes() / 2**20
         sentence += f"; not yet pulled completely to {settings.corpus_path} ({size:,.0f} MiB in total)."
         return Finding("corpus", "ok", sentence)
     try:

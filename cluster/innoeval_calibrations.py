@@ -76,7 +76,7 @@ def fit_calibration(
             f"The label source is {len(origin):,} characters long; it must be 1 to {_MAX_SOURCE_LENGTH}.",
             'Describe who made these decisions, for example --source "Panel A, 2023".',
         )
-    boards = _boards(reports, labels)
+    boards = _collect_boards(reports, labels)
     scored = [
         ScoredIdea(board.score.value, labels.outcomes[idea])
         for idea, board in boards.items()
@@ -85,7 +85,7 @@ def fit_calibration(
     provenance = f"{len(boards)} of the {len(labels.outcomes)} labelled ideas of {labels.file}: {origin}."
     unscored = len(boards) - len(scored)
     return fit_decision(
-        name, made_on, provenance, _conditions(boards, reports), classes, scored, unscored, seed, labels.sha256
+        name, made_on, provenance, _check_conditions(boards, reports), classes, scored, unscored, seed, labels.sha256
     )
 
 
@@ -128,7 +128,7 @@ def find_calibration(home: Path, requested: Path) -> Path:
         return requested
     path = home / "calibrations" / f"{name}.json"
     if not path.is_file():
-        available = ", ".join(sorted(item.stem for item in path.parent.glob("*.json")))
+        available = ", ".join(sorted(file.stem for file in path.parent.glob("*.json")))
         raise InputError(
             f"There is no calibration {name!r} in {path.parent}.",
             f"Calibrations: {available}."
@@ -138,7 +138,7 @@ def find_calibration(home: Path, requested: Path) -> Path:
     return path
 
 
-def innoeval_options(settings: Settings) -> InnoEvalOptions:
+def load_innoeval_options(settings: Settings) -> InnoEvalOptions:
     """Return the options with the path of the calibration file filled in. Raises InputError if the calibration is
     unknown."""
     options = settings.innoeval
@@ -148,7 +148,7 @@ def innoeval_options(settings: Settings) -> InnoEvalOptions:
     return options.model_copy(update={"board": options.board.model_copy(update={"calibration": path})})
 
 
-def _boards(reports: Path, labels: LabelledOutcomes) -> dict[IdeaId, BoardRecord]:
+def _collect_boards(reports: Path, labels: LabelledOutcomes) -> dict[IdeaId, BoardRecord]:
     """Return the labelled ideas' board records. Raises InputError if there are none, or several for one idea."""
     from cluster.ranking_inputs import read_reports
 
@@ -172,12 +172,12 @@ def _boards(reports: Path, labels: LabelledOutcomes) -> dict[IdeaId, BoardRecord
     return boards
 
 
-def _conditions(boards: Mapping[IdeaId, BoardRecord], reports: Path) -> CalibrationConditions:
+def _check_conditions(boards: Mapping[IdeaId, BoardRecord], reports: Path) -> CalibrationConditions:
     first_conditions, *other_conditions = dict.fromkeys(map(CalibrationConditions.from_board, boards.values()))
-    for other in other_conditions:
+    for conditions in other_conditions:
         raise InputError(
             f"The reports in {reports} were made with different "
-            f"{' and '.join(list_differing_conditions(first_conditions, other))}, "
+            f"{' and '.join(list_differing_conditions(first_conditions, conditions))}, "
             "so no thresholds apply to all of them.",
             "Evaluate all labelled ideas with the same settings.",
         )

@@ -102,12 +102,12 @@ async def do_items(
     run.report_progress(work.stage, len(stored_outcomes), len(items))
     try:
         async with asyncio.TaskGroup() as group:
-            keeping = group.create_task(_keep_all(batch, keep, len(stored_outcomes)))
-            async with asyncio.TaskGroup() as doing:
-                for equal_places in batch.equal_items():
-                    doing.create_task(batch.do(equal_places, stored_outcomes))
+            keeping_task = group.create_task(_keep_all(batch, keep, len(stored_outcomes)))
+            async with asyncio.TaskGroup() as item_tasks:
+                for equal_places in batch.group_equal_items():
+                    item_tasks.create_task(batch.do(equal_places, stored_outcomes))
             batch.ended.put_nowait(None)
-            await keeping
+            await keeping_task
     except BaseExceptionGroup as errors:
         raise _root_error(errors) from None
 
@@ -143,7 +143,7 @@ class _Batch(Generic[Item, Made, Ended]):
     ended: "asyncio.Queue[Sequence[Ended] | None]"
     """Queue of outcomes not stored yet, with None after the last."""
 
-    def equal_items(self) -> list[list[int]]:
+    def group_equal_items(self) -> list[list[int]]:
         """Return the positions of items, grouped by equal keys. Groups are ordered by their first item."""
         places: dict[Hashable, list[int]] = {}
         for place, item in enumerate(self.items):
@@ -152,26 +152,26 @@ class _Batch(Generic[Item, Made, Ended]):
 
     async def do(self, places: Sequence[int], stored_outcomes: Mapping[int, Ended]) -> None:
         first_place, *other_places = places
-        outcome = stored_outcomes.get(first_place) or await self._outcome(first_place)
+        outcome = stored_outcomes.get(first_place) or await self._process_item(first_place)
         outcomes = [outcome, *(copy_for_duplicate(outcome, place, self._name(place)) for place in other_places)]
-        if new := [item for item in outcomes if item.item not in stored_outcomes]:
-            self.ended.put_nowait(new)
+        if new_outcomes := [outcome for outcome in outcomes if outcome.item not in stored_outcomes]:
+            self.ended.put_nowait(new_outcomes)
 
     def _name(self, place: int) -> str:
         return self.work.name(self.items[place])
 
-    async def _outcome(self, place: int) -> Ended:
+    async def _process_item(self, place: int) -> Ended:
         async with self.slots:
             clock = self.run.clock
             began = clock.monotonic()
             run = replace(self.run, journal=Journal(), progress=NoProgress())
-            result, problem = await self._done(self.items[place], run)
+            result, problem = await self._try_item(self.items[place], run)
             seconds = round(clock.monotonic() - began, 3)
         ITEMS.labels(self.work.stage, "done" if problem is None else "problem").inc()
         ITEM_SECONDS.labels(self.work.stage).observe(seconds)
         return self.work.outcome(Ending(place, self._name(place), result, problem, seconds, run.journal))
 
-    async def _done(self, item: Item, run: Run) -> tuple[Made | None, Problem | None]:
+    async def _try_item(self, item: Item, run: Run) -> tuple[Made | None, Problem | None]:
         try:
             return await self.work.do(item, run), None
         except AssayerError as error:

@@ -70,7 +70,7 @@ class EnginePerformer:
         )
         match lease.request:
             case EvaluationRequest() as request:
-                idea = request.idea or await self._read(lease, request)
+                idea = request.idea or await self._read_idea(lease, request)
                 corpus = str((lease.pinned or {}).get("corpus") or "")
                 run = new_run(
                     limits=request.limits,
@@ -90,7 +90,7 @@ class EnginePerformer:
                 return JobVerdict(state="succeeded", result=result.model_dump(mode="json"))
             case RankingRequest() as request:
                 run = new_run(limits=request.limits, blind=request.blind)
-                completed_ranking = await self.ranker.rank(_ranking_inputs(request), progress, run)
+                completed_ranking = await self.ranker.rank(_build_ranking_inputs(request), progress, run)
                 ranking_result = RankingResult(
                     ranking=completed_ranking.ranking, comparisons=completed_ranking.comparisons
                 )
@@ -113,14 +113,14 @@ class EnginePerformer:
             return None
         return lease.submitted_at + dt.timedelta(seconds=llm.batch.deadline_seconds)
 
-    async def _read(self, lease: Lease, request: EvaluationRequest) -> Idea:
+    async def _read_idea(self, lease: Lease, request: EvaluationRequest) -> Idea:
         """Read the idea from the job's document. Raises Unreadable if the document cannot be parsed, InputError if its
-        text is not an idea, and the errors of `_document`."""
+        text is not an idea, and the errors of `_load_document`."""
         async with self._parsers:
             source, bibliography = request.source or "The document", self.engine.bibliography
-            return await read_document_idea(await self._document(lease), source, self.documents, bibliography)
+            return await read_document_idea(await self._load_document(lease), source, self.documents, bibliography)
 
-    async def _document(self, lease: Lease) -> bytes:
+    async def _load_document(self, lease: Lease) -> bytes:
         """Return the job's document. Raises FullTextError if it is no longer available, StorageError if its file store
         is not configured."""
         if lease.document is not None:
@@ -135,7 +135,7 @@ class EnginePerformer:
         return await self.submitted.read(lease.document_file)
 
 
-def _ranking_inputs(request: RankingRequest) -> RankingInputs:
+def _build_ranking_inputs(request: RankingRequest) -> RankingInputs:
     return RankingInputs(
         ideas=request.ideas,
         shortlist_size=request.shortlist_size,

@@ -18,7 +18,7 @@ from assayer.text.sanitise import sanitise
 from cluster.whole_files import read_whole
 
 _IDS, _TITLES, _TEXTS, _URLS = ("id", "paper_id"), ("title",), ("text", "abstract", "idea"), ("url",)
-_SHOWN_PROBLEMS = 5
+_MAX_SHOWN_PROBLEMS = 5
 
 
 class FieldNames(NamedTuple):
@@ -36,13 +36,15 @@ def read_labelled_ideas(paths: Sequence[Path], fields: FieldNames) -> list[Label
     for path in paths:
         for place, line in _read_lines(path):
             try:
-                ideas.append(_idea(line, fields, place))
+                ideas.append(_parse_idea(line, fields, place))
             except InputError as error:
                 problems.append(error.message)
     if problems:
-        remainder_text = f" (and {len(problems) - _SHOWN_PROBLEMS} more)" if len(problems) > _SHOWN_PROBLEMS else ""
+        remainder_text = (
+            f" (and {len(problems) - _MAX_SHOWN_PROBLEMS} more)" if len(problems) > _MAX_SHOWN_PROBLEMS else ""
+        )
         raise InputError(
-            f"{' '.join(problems[:_SHOWN_PROBLEMS])}{remainder_text}", "Correct these lines; no ideas were added."
+            f"{' '.join(problems[:_MAX_SHOWN_PROBLEMS])}{remainder_text}", "Correct these lines; no ideas were added."
         )
     if not ideas:
         raise InputError(
@@ -51,7 +53,7 @@ def read_labelled_ideas(paths: Sequence[Path], fields: FieldNames) -> list[Label
     return ideas
 
 
-def outcome_classes(ideas: Sequence[LabelledIdea], names: Sequence[str]) -> tuple[str, ...]:
+def derive_outcome_classes(ideas: Sequence[LabelledIdea], names: Sequence[str]) -> tuple[str, ...]:
     """Return a new graph's outcomes: `names`, ordered from worst to best or, if empty, the ideas' labels in
     alphabetical order.
 
@@ -92,29 +94,29 @@ def _read_lines(path: Path) -> Iterator[tuple[str, str]]:
             yield f"{path.name}:{number}", line
 
 
-def _idea(line: str, fields: FieldNames, place: str) -> LabelledIdea:
+def _parse_idea(line: str, fields: FieldNames, place: str) -> LabelledIdea:
     try:
         record = json.loads(line)
     except (ValueError, RecursionError):
         raise InputError(f"{place} is not JSON.") from None
     if not isinstance(record, dict):
         raise InputError(f"{place} is not a JSON object.")
-    title, text = _text(record, _TITLES, place), _text(record, _TEXTS, place)
+    title, text = _read_text(record, _TITLES, place), _read_text(record, _TEXTS, place)
     if not text:
         raise InputError(f"{place} has no text in any of the fields {', '.join(_TEXTS)}.")
     check_length(text, place)
     digest = hashlib.sha256(f"{title} {text}".encode()).hexdigest()[:16]
     return LabelledIdea(
-        id=IdeaId(_text(record, _IDS, place) or digest),
+        id=IdeaId(_read_text(record, _IDS, place) or digest),
         title=" ".join(title.split()) or _cut_beginning(text),
         text=text,
-        label=_text(record, (fields.label,), place) or None,
-        date=_date(_text(record, (fields.date, "publication_date", "year"), place), place),
-        url=_text(record, _URLS, place),
+        label=_read_text(record, (fields.label,), place) or None,
+        date=_parse_date(_read_text(record, (fields.date, "publication_date", "year"), place), place),
+        url=_read_text(record, _URLS, place),
     )
 
 
-def _text(record: dict[str, object], names: Sequence[str], place: str) -> str:
+def _read_text(record: dict[str, object], names: Sequence[str], place: str) -> str:
     """Return the sanitised text of the first of these fields that is present; numbers are converted to text."""
     value = next((record[name] for name in names if record.get(name) not in (None, "")), "")
     if isinstance(value, bool) or not isinstance(value, str | int | float):
@@ -122,7 +124,7 @@ def _text(record: dict[str, object], names: Sequence[str], place: str) -> str:
     return sanitise(str(value))[0].strip()
 
 
-def _date(text: str, place: str) -> dt.date | None:
+def _parse_date(text: str, place: str) -> dt.date | None:
     """Return the last day of the period in `text` (YYYY, YYYY-MM or YYYY-MM-DD), or None if `text` is empty."""
     if not text:
         return None

@@ -10,11 +10,11 @@ _BACKLOG = 2_048
 
 
 @contextmanager
-def listening_socket(host: str, port: int) -> Iterator[socket.socket]:
+def open_listening_socket(host: str, port: int) -> Iterator[socket.socket]:
     """Open a listening socket; port 0 selects a free port. Raises ConfigurationError if the address is not
     available."""
     try:
-        listener = _open_listening_socket(host, port)
+        listener = _bind_listening_socket(host, port)
     except (OSError, OverflowError) as error:
         raise ConfigurationError(
             f"assayer cannot listen on {host}, port {port}: {getattr(error, 'strerror', None) or error}.",
@@ -24,7 +24,7 @@ def listening_socket(host: str, port: int) -> Iterator[socket.socket]:
         yield listener
 
 
-def _open_listening_socket(host: str, port: int) -> socket.socket:
+def _bind_listening_socket(host: str, port: int) -> socket.socket:
     family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     listener = socket.socket(family, kind, protocol)
     try:

@@ -34,25 +34,28 @@ class ChosenModel:
     size: ReviewSize | None = None
     """Size of the review if it is smaller than usual."""
 
-    def announcement(self, ideas: int, method: str) -> str | None:
+    def describe_speed(self, ideas: int, method: str) -> str | None:
         """Describe how long a local model will take for this number of ideas; None if the model is not local."""
         if self.local is None or self.speed is None:
             return None
-        from cluster.typical_usage import typical_evaluations
+        from cluster.typical_usage import estimate_typical_evaluations
 
-        reads, writes = self.speed.prompt, self.speed.answer
-        text = f"{self.local.name} reads {reads:,.0f} and writes {writes:,.0f} tokens per second on this machine."
-        typical_evaluation = typical_evaluations(self.settings.llm).get(method)
+        prompt_speed, answer_speed = self.speed.prompt, self.speed.answer
+        text = (
+            f"{self.local.name} reads {prompt_speed:,.0f} and writes {answer_speed:,.0f} tokens per second "
+            "on this machine."
+        )
+        typical_evaluation = estimate_typical_evaluations(self.settings.llm).get(method)
         typical = self.size if method == REVIEW and self.size is not None else typical_evaluation
         if typical is None:
             return f"{text} The duration of an evaluation by {method} has not been measured."
         seconds = self.speed.seconds(typical.prompt_tokens, typical.completion_tokens)
-        total = f", {ideas:,} ideas about {_duration_in_words(ideas * seconds)}" if ideas > 1 else ""
-        smaller = method == REVIEW and self.size is not None
-        made_smaller = "The review is made smaller to suit this speed. " if smaller else ""
+        total = f", {ideas:,} ideas about {_describe_duration(ideas * seconds)}" if ideas > 1 else ""
+        is_smaller = method == REVIEW and self.size is not None
+        made_smaller = "The review is made smaller to suit this speed. " if is_smaller else ""
         return (
-            f"{text} At this speed, an idea takes about {_duration_in_words(seconds)}{total}; less if few papers are "
-            f"found, {_delay_in_words()}. {made_smaller}Answers are stored, so you can interrupt the run and resume "
+            f"{text} At this speed, an idea takes about {_describe_duration(seconds)}{total}; less if few papers are "
+            f"found, {_describe_delay()}. {made_smaller}Answers are stored, so you can interrupt the run and resume "
             "it later."
         )
 
@@ -112,7 +115,7 @@ def start_chosen_model(profile: Profile, model: str | None, path_or_package: str
 def fit_settings_to_speed(settings: Settings, local: LocalModel, speed: ModelSpeed) -> ChosenModel:
     """Limit the ideas in progress to the model's slots, limit repairs to one, and make the review smaller if the usual
     one would take too long."""
-    from cluster.typical_usage import typical_evaluations
+    from cluster.typical_usage import estimate_typical_evaluations
 
     llm, evaluation = settings.llm, settings.evaluation
     if llm is None:
@@ -121,21 +124,21 @@ def fit_settings_to_speed(settings: Settings, local: LocalModel, speed: ModelSpe
         "llm": llm.model_copy(update={"repair_attempts": min(llm.repair_attempts, 1)}),
         "evaluation": evaluation.model_copy(update={"concurrency": min(evaluation.concurrency, local.options.slots)}),
     }
-    usual, size = typical_evaluations(llm)[REVIEW], None
-    if speed.seconds(usual.prompt_tokens, usual.completion_tokens) > _MAX_REVIEW_SECONDS:
+    typical_evaluation, size = estimate_typical_evaluations(llm)[REVIEW], None
+    if speed.seconds(typical_evaluation.prompt_tokens, typical_evaluation.completion_tokens) > _MAX_REVIEW_SECONDS:
         size = SMALL
         changes["review"] = ReviewOptions.model_validate(size.options)
     return ChosenModel(settings.model_copy(update=changes), local, speed, size)
 
 
-def _delay_in_words() -> str:
+def _describe_delay() -> str:
     """Describe how much longer it may take because other programs use the processors."""
     load, processors = psutil.getloadavg()[0], psutil.cpu_count() or 1
     times = f"up to {load / processors:.0f} times that" if load >= 1.5 * processors else "more"
     return f"{times} while other programs use the processors (load {load:.0f} on {processors})"
 
 
-def _duration_in_words(seconds: float) -> str:
+def _describe_duration(seconds: float) -> str:
     """Format a duration in words, for example `40 seconds`, `12 minutes` or `3.5 hours`."""
     if seconds < 90:
         return f"{max(math.ceil(seconds), 1)} seconds"

@@ -35,7 +35,7 @@ class JsonLinesFormatter(logging.Formatter):
             "message": _SECRET.sub(r"\1…", record.getMessage()),
         }
         if record.exc_info is not None and (error := record.exc_info[1]) is not None:
-            line["errors"] = list(_errors(error))
+            line["errors"] = list(_format_errors(error))
         return json.dumps(line, ensure_ascii=False, default=str)
 
 
@@ -59,7 +59,7 @@ def configure_log(settings: LogSettings, otherwise: Path | None = None) -> None:
         logging.getLogger(name).setLevel(max(logging.WARNING, logging.root.level))
 
 
-def _errors(error: BaseException | None) -> Iterator[dict[str, Any]]:
+def _format_errors(error: BaseException | None) -> Iterator[dict[str, Any]]:
     """Yield the type and stack of an error and of each of its causes. Messages are omitted, because they may quote the
     input that caused the error."""
     while error is not None:

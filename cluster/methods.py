@@ -35,7 +35,7 @@ from assayer.models import Absent, Idea
 from assayer.plan_review.task import FLAWS
 from assayer.reports.assembly import EvaluationResult
 from assayer.run.run import Run
-from cluster.innoeval_calibrations import innoeval_options
+from cluster.innoeval_calibrations import load_innoeval_options
 from cluster.settings import Settings
 
 METHOD_DESCRIPTIONS: Mapping[str, str] = {
@@ -65,7 +65,7 @@ class MethodInputs:
         """Whether no language model is configured."""
         return not self.backends.llm.models
 
-    def context(self, idea: Idea, run: Run, options: Options) -> EvaluationContext[Options]:
+    def open_context(self, idea: Idea, run: Run, options: Options) -> EvaluationContext[Options]:
         """Return the context that all of the method's steps share."""
         return EvaluationContext.open(idea, self.backends, run, options, self.settings.release)
 
@@ -96,39 +96,39 @@ class EvaluationMethod:
     """Whether the method also searches the web, code and data sets if those are configured."""
 
 
-async def _scholareval(idea: Idea, run: Run, inputs: MethodInputs) -> EvaluationResult:
+async def _evaluate_with_scholareval(idea: Idea, run: Run, inputs: MethodInputs) -> EvaluationResult:
     """Evaluate with ScholarEval; without a language model, report the evidence."""
     if inputs.has_no_llm:
-        return await _evidence(SCHOLAREVAL, idea, run, inputs)
-    return await scholareval.evaluate(inputs.context(idea, run, inputs.settings.scholareval))
+        return await _report_evidence(SCHOLAREVAL, idea, run, inputs)
+    return await scholareval.evaluate(inputs.open_context(idea, run, inputs.settings.scholareval))
 
 
-async def _review(idea: Idea, run: Run, inputs: MethodInputs) -> EvaluationResult:
+async def _evaluate_with_review(idea: Idea, run: Run, inputs: MethodInputs) -> EvaluationResult:
     """Write a review; without a language model, report the evidence."""
     if inputs.has_no_llm:
-        return await _evidence(REVIEW, idea, run, inputs)
-    return await review.evaluate(inputs.context(idea, run, inputs.settings.review))
+        return await _report_evidence(REVIEW, idea, run, inputs)
+    return await review.evaluate(inputs.open_context(idea, run, inputs.settings.review))
 
 
-async def _check(idea: Idea, run: Run, inputs: MethodInputs) -> EvaluationResult:
-    return await _evidence(CHECK, idea, run, inputs)
+async def _evaluate_with_check(idea: Idea, run: Run, inputs: MethodInputs) -> EvaluationResult:
+    return await _report_evidence(CHECK, idea, run, inputs)
 
 
-async def _evidence(method: str, idea: Idea, run: Run, inputs: MethodInputs) -> EvaluationResult:
+async def _report_evidence(method: str, idea: Idea, run: Run, inputs: MethodInputs) -> EvaluationResult:
     """Return an evidence report for `method`. Only for `check`, the report also lists what the proposal does not
     state."""
     return await check.evaluate(
-        inputs.context(idea, run, inputs.settings.check), method, with_checklist=method == CHECK
+        inputs.open_context(idea, run, inputs.settings.check), method, with_checklist=method == CHECK
     )
 
 
-async def _grapheval(idea: Idea, run: Run, inputs: MethodInputs) -> EvaluationResult:
+async def _evaluate_with_grapheval(idea: Idea, run: Run, inputs: MethodInputs) -> EvaluationResult:
     if isinstance(inputs.judge, Absent):
         raise build_missing_graph_error(inputs.settings.grapheval.graph)
-    return await grapheval.evaluate(inputs.context(idea, run, inputs.settings.grapheval), inputs.judge)
+    return await grapheval.evaluate(inputs.open_context(idea, run, inputs.settings.grapheval), inputs.judge)
 
 
-def with_board(settings: Settings, board: int | None, models: tuple[str, ...]) -> Settings:
+def apply_board(settings: Settings, board: int | None, models: tuple[str, ...]) -> Settings:
     """Return the settings with `board` reviewers on InnoEval's board, distributed among `models`. None for `board` and
     () for `models` leave that setting unchanged."""
     board_options: dict[str, object] = {} if board is None else {"board": board}
@@ -136,28 +136,28 @@ def with_board(settings: Settings, board: int | None, models: tuple[str, ...]) -
     return settings.model_copy(update={"innoeval": settings.innoeval.model_copy(update={"board": options})})
 
 
-async def _innoeval(idea: Idea, run: Run, inputs: MethodInputs) -> EvaluationResult:
-    options = innoeval_options(inputs.settings)
+async def _evaluate_with_innoeval(idea: Idea, run: Run, inputs: MethodInputs) -> EvaluationResult:
+    options = load_innoeval_options(inputs.settings)
     board = BoardSession(inputs.backends.llm, run, options.board)
-    return await innoeval.evaluate(inputs.context(idea, run, options), board)
+    return await innoeval.evaluate(inputs.open_context(idea, run, options), board)
 
 
-def _scicompanion_options(settings: Settings) -> BaseModel:
+def _load_scicompanion_options(settings: Settings) -> BaseModel:
     """Return the options, with the dimensions themselves instead of their file's path. Raises InputError if the file is
     unusable."""
     options = settings.scicompanion
     return options.model_copy(update={"dimensions": options.load_rubric()})
 
 
-async def _scicompanion(idea: Idea, run: Run, inputs: MethodInputs) -> EvaluationResult:
-    return await scicompanion.evaluate(inputs.context(idea, run, inputs.settings.scicompanion))
+async def _evaluate_with_scicompanion(idea: Idea, run: Run, inputs: MethodInputs) -> EvaluationResult:
+    return await scicompanion.evaluate(inputs.open_context(idea, run, inputs.settings.scicompanion))
 
 
 METHODS: Mapping[str, EvaluationMethod] = {
     REVIEW: EvaluationMethod(
         tasks=(*review_tasks.ALL, SUPPORT),
         options=lambda settings: settings.review if settings.llm else settings.check,
-        evaluate=_review,
+        evaluate=_evaluate_with_review,
         reads_literature=True,
         needs_graph=False,
         reranks=True,
@@ -165,7 +165,7 @@ METHODS: Mapping[str, EvaluationMethod] = {
     SCHOLAREVAL: EvaluationMethod(
         tasks=(*scholareval_tasks.ALL, FLAWS, SUPPORT),
         options=lambda settings: settings.scholareval if settings.llm else settings.check,
-        evaluate=_scholareval,
+        evaluate=_evaluate_with_scholareval,
         reads_literature=True,
         needs_graph=False,
         reranks=True,
@@ -173,15 +173,15 @@ METHODS: Mapping[str, EvaluationMethod] = {
     GRAPHEVAL: EvaluationMethod(
         tasks=grapheval_tasks.ALL,
         options=lambda settings: settings.grapheval,
-        evaluate=_grapheval,
+        evaluate=_evaluate_with_grapheval,
         reads_literature=False,
         needs_graph=True,
         scores_without_llm=True,
     ),
     INNOEVAL: EvaluationMethod(
         tasks=(*innoeval_tasks.SEARCH_TASKS, *innoeval_tasks.BOARD_TASKS, FLAWS, SUPPORT),
-        options=lambda settings: hash_option_files(innoeval_options(settings)),
-        evaluate=_innoeval,
+        options=lambda settings: hash_option_files(load_innoeval_options(settings)),
+        evaluate=_evaluate_with_innoeval,
         reads_literature=True,
         needs_graph=False,
         needs_llm=True,
@@ -191,15 +191,15 @@ METHODS: Mapping[str, EvaluationMethod] = {
     ),
     SCICOMPANION: EvaluationMethod(
         tasks=(*scicompanion_tasks.ALL, SUPPORT),
-        options=_scicompanion_options,
-        evaluate=_scicompanion,
+        options=_load_scicompanion_options,
+        evaluate=_evaluate_with_scicompanion,
         reads_literature=True,
         needs_graph=False,
     ),
     CHECK: EvaluationMethod(
         tasks=(),
         options=lambda settings: settings.check,
-        evaluate=_check,
+        evaluate=_evaluate_with_check,
         reads_literature=True,
         needs_graph=False,
         asks_llm=False,

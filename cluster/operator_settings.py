@@ -84,37 +84,37 @@ AUDIENCES: Mapping[str, Mapping[str, str]] = {
 """Names of the settings, separated by spaces, keyed by audience and section."""
 
 
-def setting_paths() -> Iterator[tuple[str, ...]]:
+def list_setting_paths() -> Iterator[tuple[str, ...]]:
     """Yield the path of every setting, such as ("llm", "model")."""
     for sections in AUDIENCES.values():
-        yield from section_paths(sections)
+        yield from list_section_paths(sections)
 
 
-def section_paths(sections: Mapping[str, str]) -> Iterator[tuple[str, ...]]:
+def list_section_paths(sections: Mapping[str, str]) -> Iterator[tuple[str, ...]]:
     """Yield the path of every setting for one audience."""
     for section, names in sections.items():
         for name in names.split():
             yield tuple(filter(None, (*section.split("."), *name.split("."))))
 
 
-def variable_name(path: Sequence[str]) -> str:
+def build_variable_name(path: Sequence[str]) -> str:
     """Return a setting's environment variable."""
     return "ASSAYER_" + "__".join(path).upper()
 
 
-def setting_field(path: Sequence[str]) -> tuple[type[BaseModel], FieldInfo]:
+def find_setting_field(path: Sequence[str]) -> tuple[type[BaseModel], FieldInfo]:
     """Return the class that holds a setting, and the setting's field."""
     model: type[BaseModel] = Settings
     *sections, name = path
     for section in sections:
-        inner = nested_model(model.model_fields[section])
+        inner = find_nested_model(model.model_fields[section])
         if inner is None:
             raise KeyError(f"{'.'.join(path)}: {section} has no settings of its own")
         model = inner
     return model, model.model_fields[name]
 
 
-def nested_model(field: FieldInfo) -> type[BaseModel] | None:
+def find_nested_model(field: FieldInfo) -> type[BaseModel] | None:
     """Return a field's nested settings class, or None. A list or mapping of settings counts as a single value, so it
     has none."""
     if get_origin(field.annotation) in (tuple, dict):

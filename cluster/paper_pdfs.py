@@ -23,7 +23,7 @@ async def fetch_pdf(
 
     Raises InputError if it is anything else or no location is known; FullTextError if no location has the PDF;
     ConfigurationError if there is no fetcher because fetching is disabled."""
-    locations = _pdf_locations(source, settings)
+    locations = _list_pdf_locations(source, settings)
     if fetcher is None:
         raise ConfigurationError(
             f"{source} cannot be downloaded, because downloading full texts is disabled.",
@@ -43,7 +43,7 @@ async def fetch_pdf(
     raise failure or FullTextError(f"The copy of {source} in the document store is damaged.", "Fetch it again.")
 
 
-def _pdf_locations(source: str, settings: Settings) -> Sequence[PdfLocation]:
+def _list_pdf_locations(source: str, settings: Settings) -> Sequence[PdfLocation]:
     urls = (source,) if source.startswith(("http://", "https://")) else ()
     identifiers = (
         Identifiers() if urls else add_arxiv_id(Identifiers(doi=find_doi(source), arxiv=parse_arxiv_id(source)))

@@ -27,7 +27,7 @@ def train_here(plan: AnyTraining, progress: Callable[[LearningPoint], None] = la
     """Train in this process. Raises the errors of `train_policy` and `train_companion`, CorpusError if the companion's
     corpus cannot be read, and ComponentUnavailable if the service that gives rewards fails."""
     if isinstance(plan, CompanionTraining):
-        with _literature(plan) as backends:
+        with _open_literature(plan) as backends:
             return train_companion(plan, backends, SystemClock(), progress)
     return _train_with_judge(plan, progress)
 
@@ -41,7 +41,7 @@ def _train_with_judge(plan: PolicyTraining, progress: Callable[[LearningPoint], 
 
 
 @contextmanager
-def _literature(plan: CompanionTraining) -> Iterator[Backends]:
+def _open_literature(plan: CompanionTraining) -> Iterator[Backends]:
     """Open the plan's corpus without a language model, because the policy in training takes the model's place."""
     from assayer.llm import NoLlm
     from cluster.settings_loading import load_settings

@@ -22,7 +22,7 @@ from assayer.reports.python_ranking import ProposalRanking
 from assayer.reports.python_report import EvaluationReport
 from assayer_client.resources import DEFAULT_METHOD
 from cluster.cli.idea_inputs import read_idea_inputs
-from cluster.cli.options import day
+from cluster.cli.options import parse_day_option
 from cluster.cli.output import make_folder, make_safe_name
 from cluster.cli.rank import write_ranking
 from cluster.cli.written_report import write_report
@@ -170,7 +170,7 @@ async def _evaluate(
 ) -> EvaluationReport:
     if corpus is not None:
         settings = settings.model_copy(update={"corpus": settings.corpus.model_copy(update={"path": Path(corpus)})})
-    last_day = day(cutoff, "cutoff") if isinstance(cutoff, str) else cutoff
+    last_day = parse_day_option(cutoff, "cutoff") if isinstance(cutoff, str) else cutoff
     idea, run_request = await _read(proposal, settings, method, last_day, blind)
     if out is not None:
         make_folder(Path(out), "Reports", "out")
@@ -228,7 +228,7 @@ def _refuse(rejected: "Sequence[RejectedInput]", texts: Mapping[str, str]) -> No
     """Raise InputError if any inputs could not be read."""
     if not rejected:
         return
-    message = " ".join(item.message for item in rejected[:_REFUSALS_SHOWN])
+    message = " ".join(rejection.message for rejection in rejected[:_REFUSALS_SHOWN])
     for path, name in texts.items():
         message = message.replace(path, f"The {name}")
     remaining_count = len(rejected) - _REFUSALS_SHOWN

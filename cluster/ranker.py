@@ -21,7 +21,7 @@ from assayer.version import __version__
 from assayer_client.comparisons import Comparison, ComparisonResult, Outcome
 from cluster.clock import SystemClock
 from cluster.language_model import open_models, require_llm
-from cluster.run_request import LOCAL_REQUEST, ResultInputs, RunRequest, result_inputs
+from cluster.run_request import LOCAL_REQUEST, ResultInputs, RunRequest, normalise_result_inputs
 from cluster.settings import RankingSettings, Settings
 from orchestrator.jobs.results import compute_outcomes
 
@@ -61,11 +61,11 @@ class Ranker:
         Raises InputError if the ideas cannot be ranked, ConfigurationError if there is no language model, LlmRejected
         or LlmUnavailable if the endpoint fails, and StorageError."""
         require_llm(self.settings, "A ranking")
-        options = self._options(run_request, inputs.comparisons_per_idea)
+        options = self._build_options(run_request, inputs.comparisons_per_idea)
         if run_request.blind:
             inputs = await asyncio.to_thread(_mask_ideas, inputs)
         # In a thread, because 200,000 known comparisons would block the event loop for seconds.
-        request = await asyncio.to_thread(self._ranking_result_inputs, inputs, options)
+        request = await asyncio.to_thread(self._build_ranking_result_inputs, inputs, options)
         run = await self._begin(request, progress, run_request)
         baselines = None
         if inputs.labelled:
@@ -86,13 +86,15 @@ class Ranker:
         a tie with the reason, without an LLM request. If one of the two orders fails, the result is based on the
         remaining order. Raises the errors of `rank`; if all orders fail, raises the first error."""
         require_llm(self.settings, "A comparison")
-        options = self._options(run_request)
+        options = self._build_options(run_request)
         if run_request.blind:
             first, second = await asyncio.to_thread(lambda: [mask_idea(idea) for idea in ideas])
             ideas = (first, second)
-        run = await self._begin(self._comparison_result_inputs(ideas, both_orders, options), progress, run_request)
+        run = await self._begin(
+            self._build_comparison_result_inputs(ideas, both_orders, options), progress, run_request
+        )
         if have_same_text(*ideas, options):
-            return self._result(ideas, options, run, not_asked=_READ_THE_SAME)
+            return self._build_result(ideas, options, run, not_asked=_READ_THE_SAME)
         orders = [ideas, ideas[::-1]] if both_orders else [ideas]
         ended_count = 0
 
@@ -105,13 +107,13 @@ class Ranker:
                 run.report_progress("comparisons", ended_count, len(orders))
 
         outcomes = await gather_settled(orders, compare_order)
-        answers = tuple(item for item in outcomes if not isinstance(item, Failed))
-        failures = [item.error for item in outcomes if isinstance(item, Failed)]
+        answers = tuple(outcome for outcome in outcomes if not isinstance(outcome, Failed))
+        failures = [outcome.error for outcome in outcomes if isinstance(outcome, Failed)]
         if not answers:
             raise failures[0]
-        return self._result(ideas, options, run, answers, len(failures))
+        return self._build_result(ideas, options, run, answers, len(failures))
 
-    def _result(
+    def _build_result(
         self,
         ideas: tuple[Idea, Idea],
         options: RankingSettings,
@@ -140,45 +142,45 @@ class Ranker:
             cost_usd=sum_costs(run.journal.calls),
         )
 
-    def _options(self, run_request: RunRequest, comparisons_per_idea: float | None = None) -> RankingSettings:
+    def _build_options(self, run_request: RunRequest, comparisons_per_idea: float | None = None) -> RankingSettings:
         ranking_settings = self.settings.ranking
         requested_options = {} if comparisons_per_idea is None else {"comparisons_per_idea": comparisons_per_idea}
         return ranking_settings.model_copy(
-            update={**run_request.bounds(ranking_settings).model_dump(), **requested_options}
+            update={**run_request.combine_limits(ranking_settings).model_dump(), **requested_options}
         )
 
     async def _begin(self, request: ResultInputs, progress: Progress, run_request: RunRequest) -> Run:
         ranking_settings = self.settings.ranking
         return await run_request.start_run("rk", request, self.llm, self.clock, progress, ranking_settings)
 
-    def _ranking_result_inputs(self, inputs: RankingInputs, options: RankingSettings) -> ResultInputs:
+    def _build_ranking_result_inputs(self, inputs: RankingInputs, options: RankingSettings) -> ResultInputs:
         """Return all inputs that affect the ranking."""
-        return self._request(
+        return self._build_request(
             options,
             ideas=[idea.id for idea in inputs.ideas],
             blinding=require_same_blinding_rules(inputs.ideas),
             cut=inputs.shortlist_size,
             scores=dict(inputs.scores),
-            known=_digest_of_known(inputs.known),
-            labelled=[item.digest for item in inputs.labelled],
+            known=_hash_comparisons(inputs.known),
+            labelled=[idea.digest for idea in inputs.labelled],
             outcomes=inputs.outcomes,
             evidence=None if inputs.evidence is None else dict(inputs.evidence),
         )
 
-    def _comparison_result_inputs(
+    def _build_comparison_result_inputs(
         self, ideas: Sequence[Idea], both_orders: bool, options: RankingSettings
     ) -> ResultInputs:
         idea_ids = [idea.id for idea in ideas]
-        return self._request(
+        return self._build_request(
             options, ideas=idea_ids, blinding=require_same_blinding_rules(ideas), both_orders=both_orders
         )
 
-    def _request(self, options: RankingSettings, **asked: object) -> ResultInputs:
+    def _build_request(self, options: RankingSettings, **inputs: object) -> ResultInputs:
         llm = self.settings.llm
-        return result_inputs(
+        return normalise_result_inputs(
             {
                 "assayer": __version__,
-                **asked,
+                **inputs,
                 "options": options.model_dump(),
                 "models": self.llm.models,
                 "llm": llm.result_inputs if llm else None,
@@ -187,14 +189,14 @@ class Ranker:
         )
 
 
-def _digest_of_known(comparisons: Sequence[Comparison]) -> str | None:
+def _hash_comparisons(comparisons: Sequence[Comparison]) -> str | None:
     """Return a hash of the comparisons, or None if there are none. They are serialised one by one, because serialising
     all of them at once would block every other thread."""
     if not comparisons:
         return None
     digest = hashlib.sha256()
-    for item in comparisons:
-        digest.update(item.model_dump_json().encode())
+    for comparison in comparisons:
+        digest.update(comparison.model_dump_json().encode())
     return digest.hexdigest()
 
 
@@ -206,7 +208,7 @@ _READ_THE_SAME = Absent(
 
 def _mask_ideas(inputs: RankingInputs) -> RankingInputs:
     ideas = [mask_idea(idea) for idea in inputs.ideas]
-    return replace(inputs, ideas=ideas, labelled=[mask_labelled_idea(item) for item in inputs.labelled])
+    return replace(inputs, ideas=ideas, labelled=[mask_labelled_idea(idea) for idea in inputs.labelled])
 
 
 @asynccontextmanager

@@ -55,14 +55,14 @@ def read_scores(folder: Path) -> ReportScores:
             "Pass a folder with reports by one method.",
         )
     scores_by_idea: dict[IdeaId, list[float]] = defaultdict(list)
-    absent: Counter[str] = Counter()
+    reasons: Counter[str] = Counter()
     for report in reports:
         score = compute_total_score(report)
         if isinstance(score, Absent):
-            absent[score.reason] += 1
+            reasons[score.reason] += 1
         else:
             scores_by_idea[report.idea.id].append(score)
-    return ReportScores({idea: sum(scores) / len(scores) for idea, scores in scores_by_idea.items()}, absent)
+    return ReportScores({idea: sum(scores) / len(scores) for idea, scores in scores_by_idea.items()}, reasons)
 
 
 class ReportEvidence(NamedTuple):
@@ -89,16 +89,16 @@ def read_evidence(folder: Path, chars: int) -> ReportEvidence:
 def read_reports(folder: Path) -> Iterator[Report]:
     """Yield the reports one by one, ordered by file name. Raises InputError if the path is not a folder or a report
     cannot be read."""
-    return (report for path in _files(folder) if (report := _report(path)) is not None)
+    return (report for path in _list_report_files(folder) if (report := _parse_report(path)) is not None)
 
 
-def _files(folder: Path) -> list[Path]:
+def _list_report_files(folder: Path) -> list[Path]:
     if not folder.is_dir():
         raise InputError(f"{folder} is not a folder.", "Pass an output folder of `assayer evaluate --format json`.")
     return sorted(folder.glob("*.json"))
 
 
-def _report(path: Path) -> Report | None:
+def _parse_report(path: Path) -> Report | None:
     """Return the report, or None for JSON that is not a report, such as a ranking in the same folder."""
     try:
         content = json.loads(path.read_text("utf-8"))
@@ -115,38 +115,38 @@ def read_comparisons(path: Path) -> KnownFile:
     comparisons, names = list[Comparison](), dict[IdeaId, str]()
     for number, line in enumerate(read_whole_text(path).split("\n"), start=1):
         if line.strip():
-            comparison = _comparison(line, f"{path}:{number}")
+            comparison = _parse_comparison(line, f"{path}:{number}")
             comparisons.append(sanitise_comparison(comparison.drop_names()))
             for idea, name in (
                 (comparison.first, comparison.first_reference),
                 (comparison.second, comparison.second_reference),
             ):
-                if clean := " ".join(sanitise(name)[0].split()):
-                    names[idea] = clean
+                if clean_text := " ".join(sanitise(name)[0].split()):
+                    names[idea] = clean_text
     return KnownFile(comparisons, names)
 
 
-def comparisons_between(
+def select_comparisons_between(
     ideas: Sequence[Idea], known: Sequence[Comparison], judging: Judging, path: Path
 ) -> KnownComparisons:
     """Return the known comparisons between two of these ideas that were judged under the current conditions. If there
     are none, raises InputError, because the file is probably the wrong one."""
-    usable = split_comparisons(known, {idea.id for idea in ideas}, judging)
-    if usable.refused and not usable.usable:
+    split = split_comparisons(known, {idea.id for idea in ideas}, judging)
+    if split.refused and not split.usable:
         raise InputError(
-            f"{path}: {explain_refused(usable.refused, judging)}",
+            f"{path}: {explain_refused(split.refused, judging)}",
             "Omit --known, or use the options of the ranking that made the comparisons: --blind or --no-blind, "
             "--evidence, the model and the dimensions.",
         )
-    if not usable.usable:
+    if not split.usable:
         raise InputError(
             f"None of the {len(known)} comparisons in {path} is about two of these {len(ideas)} ideas.",
             "An idea whose text has changed counts as a different idea. Pass the file of a ranking of these ideas.",
         )
-    return usable
+    return split
 
 
-def _comparison(line: str, place: str) -> SubmittedComparison:
+def _parse_comparison(line: str, place: str) -> SubmittedComparison:
     try:
         return SubmittedComparison.model_validate_json(line)
     except ValidationError:

@@ -1,7 +1,7 @@
 """Ray clusters: a private one for the service, one for a corpus build, or one that is already running.
 
-Ray reads part of its environment when it is imported, so enter `private_environment` first. This module imports Ray
-only when a cluster is requested."""
+Ray reads part of its environment when it is imported, so call `enter_private_environment` first. This module imports
+Ray only when a cluster is requested."""
 
 import gc
 import logging
@@ -54,7 +54,7 @@ _FEW_PROCESSES = {
 
 
 @contextmanager
-def private_environment(several_nodes: bool = False) -> Iterator[Path]:
+def enter_private_environment(several_nodes: bool = False) -> Iterator[Path]:
     """Set a private cluster's environment variables and yield its folder, which is deleted afterwards. The cluster's
     processes authenticate to each other with a token, and other users of the machine cannot enter the folder. Unless
     `several_nodes` is set, all ports listen on loopback only."""
@@ -66,8 +66,8 @@ def private_environment(several_nodes: bool = False) -> Iterator[Path]:
         folder.mkdir()
         token = Path(name, "token")
         token.touch(mode=0o600)
-        token.write_text(_token(), "ascii")
-        with _environment_variables(
+        token.write_text(_get_token(), "ascii")
+        with _set_environment_variables(
             {
                 "RAY_TMPDIR": str(folder),
                 "RAY_AUTH_MODE": "token",
@@ -82,14 +82,14 @@ def private_environment(several_nodes: bool = False) -> Iterator[Path]:
 
 
 @cache
-def _token() -> str:
+def _get_token() -> str:
     """Return the shared token. Ray reads it only once per process, so all clusters started by this process use the same
     one."""
     return secrets.token_hex(32)
 
 
 @contextmanager
-def _environment_variables(variables: Mapping[str, str]) -> Iterator[None]:
+def _set_environment_variables(variables: Mapping[str, str]) -> Iterator[None]:
     previous_values = {name: os.environ.pop(name, None) for name in (*variables, *_OTHER_CLUSTERS)}
     os.environ.update(variables)
     try:
@@ -111,7 +111,7 @@ def _unset_variable(name: str) -> Iterator[None]:
             os.environ[name] = value
 
 
-def _metrics_folder(folder: Path) -> Path:
+def _create_metrics_folder(folder: Path) -> Path:
     metrics = folder / "figures"
     metrics.mkdir(exist_ok=True)
     return metrics
@@ -119,33 +119,33 @@ def _metrics_folder(folder: Path) -> Path:
 
 @contextmanager
 def share_metrics(folder: Path) -> Iterator[None]:
-    """Share this process's metrics with its `service_cluster`. Enter this context before importing any module that
-    defines metrics."""
-    with _environment_variables({_METRICS_FOLDER: str(_metrics_folder(folder))}):
+    """Share this process's metrics with the cluster of `start_service_cluster`. Enter this context before importing any
+    module that defines metrics."""
+    with _set_environment_variables({_METRICS_FOLDER: str(_create_metrics_folder(folder))}):
         yield
 
 
 @contextmanager
-def service_cluster(folder: Path, serving: ServingSettings) -> Iterator[None]:
+def start_service_cluster(folder: Path, serving: ServingSettings) -> Iterator[None]:
     """Start a Ray cluster used only by this service, inside a private environment. It ends with the context. Raises
     ConfigurationError if Ray does not start."""
     process_limits = {name: os.environ.get(name, value) for name, value in _FEW_PROCESSES.items()}
     # If the variable were set for Ray itself, its agents would add their own metrics.
-    with _unset_variable(_METRICS_FOLDER), _environment_variables(process_limits):
+    with _unset_variable(_METRICS_FOLDER), _set_environment_variables(process_limits):
         _start(
             folder,
             # So that each process can report the metrics of all processes.
-            runtime_env={"env_vars": {_METRICS_FOLDER: str(_metrics_folder(folder))}},
-            num_cpus=max(os.cpu_count() or 1, math.ceil(_cpus(serving))),
+            runtime_env={"env_vars": {_METRICS_FOLDER: str(_create_metrics_folder(folder))}},
+            num_cpus=max(os.cpu_count() or 1, math.ceil(_count_cpus(serving))),
             object_store_memory=_SERVICE_OBJECT_STORE,
             namespace=_NAMESPACE,
         )
-    with _shutdown_afterwards():
+    with _shut_down_afterwards():
         yield
 
 
 @contextmanager
-def existing_cluster(address: str) -> Iterator[None]:
+def join_existing_cluster(address: str) -> Iterator[None]:
     """Join an existing Ray cluster, which continues to run afterwards. Raises ConfigurationError if it cannot be
     joined."""
     import ray
@@ -157,11 +157,11 @@ def existing_cluster(address: str) -> Iterator[None]:
             f"Cannot join a Ray cluster at {address}: {str(error).splitlines()[0]}",
             "Omit --address to start a private cluster for this service.",
         ) from None
-    with _shutdown_afterwards():
+    with _shut_down_afterwards():
         yield
 
 
-def _cpus(serving: ServingSettings) -> float:
+def _count_cpus(serving: ServingSettings) -> float:
     """Return the total number of CPUs that all processes request. Ray is told that the machine has at least that many,
     so that processes share a small machine's CPUs instead of failing to start."""
     pools = [pool for pool in vars(serving).values() if isinstance(pool, PoolSettings)]
@@ -169,27 +169,27 @@ def _cpus(serving: ServingSettings) -> float:
 
 
 @contextmanager
-def corpus_build_cluster(folder: Path, cpus: int | None = None) -> Iterator[None]:
+def start_corpus_build_cluster(folder: Path, cpus: int | None = None) -> Iterator[None]:
     """Start a Ray cluster for building a corpus, inside a private environment. It ends with the context. Raises
     ConfigurationError if Ray does not start."""
     # One more, for the readers, which spend most of their time waiting.
     _start(folder, num_cpus=(cpus or os.cpu_count() or 1) + 1, object_store_memory=_BUILD_OBJECT_STORE)
-    with _shutdown_afterwards():
+    with _shut_down_afterwards():
         yield
 
 
 @contextmanager
-def training_cluster(folder: Path, cpus: float, gpus: float) -> Iterator[None]:
+def start_training_cluster(folder: Path, cpus: float, gpus: float) -> Iterator[None]:
     """Start a Ray cluster for a training run, inside a private environment. It ends with the context. Raises
     ConfigurationError if Ray does not start."""
     cpus, gpus = max(1, math.ceil(cpus)), math.ceil(gpus)
     _start(folder, num_cpus=cpus, num_gpus=gpus, object_store_memory=_SERVICE_OBJECT_STORE)
-    with _shutdown_afterwards():
+    with _shut_down_afterwards():
         yield
 
 
 @contextmanager
-def _shutdown_afterwards() -> Iterator[None]:
+def _shut_down_afterwards() -> Iterator[None]:
     import ray
 
     try:

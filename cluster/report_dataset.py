@@ -52,17 +52,17 @@ _SCHEMA = pa.schema(
 def write_dataset(out: Path, reports: Sequence[Report]) -> list[Path]:
     """Write the card and the Parquet file to the folder; return their paths. Raises InputError if they cannot be
     written."""
-    table = pa.Table.from_pylist([_row(report) for report in reports], schema=_SCHEMA)
+    table = pa.Table.from_pylist([_build_row(report) for report in reports], schema=_SCHEMA)
     sink = pa.BufferOutputStream()
     pq.write_table(table, sink, compression="zstd")
     (out / "data").mkdir(exist_ok=True)
     data, card = out / "data" / "train-00000-of-00001.parquet", out / "README.md"
     write_whole(data, sink.getvalue().to_pybytes())
-    write_whole(card, _card(reports))
+    write_whole(card, _build_card(reports))
     return [card, data]
 
 
-def _row(report: Report) -> dict[str, object]:
+def _build_row(report: Report) -> dict[str, object]:
     evaluation_report, provenance = EvaluationReport(report), report.provenance
     return {
         "evaluation_id": report.evaluation_id,
@@ -87,7 +87,7 @@ def _row(report: Report) -> dict[str, object]:
     }
 
 
-def _card(reports: Sequence[Report]) -> str:
+def _build_card(reports: Sequence[Report]) -> str:
     methods = ", ".join(f"`{name}` ({count})" for name, count in sorted(Counter(r.method for r in reports).items()))
     models = sorted({model for report in reports for model in report.provenance.models})
     blind = sum(report.idea.blinding is not None for report in reports)

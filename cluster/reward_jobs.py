@@ -33,13 +33,13 @@ class RewardJobs:
         prices are unknown, StorageError, and LeaseLost if another process has taken over the job."""
         judge = find_usable_judge(self.settings, request.composition or request.judge)
         run = await self.judge.start_run(request.items, judge, progress, run_request)
-        work = reward_work(self.judge, judge, "own" if request.composition else judge.name)
+        work = define_reward_work(self.judge, judge, "own" if request.composition else judge.name)
         concurrency = self.settings.rewards.concurrency
         outcomes = await do_items_of_job(lease, request.items, work, run, concurrency, self.outcomes)
         return summarise_rewards(judge.name, outcomes)
 
 
-def reward_work(
+def define_reward_work(
     judging: RewardJudge, judge: RewardingJudge, label: str
 ) -> ItemWork[NamedRewardItem, Reward, RewardOutcome]:
     """Return the work definition for reward items; `label` is the judge's name in the metrics."""
@@ -47,19 +47,19 @@ def reward_work(
     async def do(item: NamedRewardItem, run: Run) -> Reward:
         return await judging.reward(item.item, judge, run)
 
-    def outcome(ending: Ending[Reward]) -> RewardOutcome:
-        outcome_ = RewardOutcome(
+    def build_outcome(ending: Ending[Reward]) -> RewardOutcome:
+        reward_outcome = RewardOutcome(
             item=ending.item, id=ending.id, reward=ending.made, problem=ending.problem, seconds=ending.seconds
         )
-        REWARDS.labels(label, classify_reward_outcome(outcome_)).inc()
-        REWARD_SECONDS.labels(label).observe(outcome_.seconds)
-        return outcome_
+        REWARDS.labels(label, classify_reward_outcome(reward_outcome)).inc()
+        REWARD_SECONDS.labels(label).observe(reward_outcome.seconds)
+        return reward_outcome
 
     return ItemWork(
         stage="rewards",
         words=lambda named: named.item,
         name=lambda named: named.id,
         do=do,
-        outcome=outcome,
+        outcome=build_outcome,
         without_result=("no-reward", "The item could not be judged"),
     )

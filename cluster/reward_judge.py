@@ -18,7 +18,7 @@ from assayer.run.run import Run
 from assayer.version import __version__
 from assayer_client.rewards import Reward
 from cluster.language_model import open_models
-from cluster.run_request import LOCAL_REQUEST, RunRequest, result_inputs
+from cluster.run_request import LOCAL_REQUEST, RunRequest, normalise_result_inputs
 from cluster.settings import Settings
 from orchestrator.jobs.requests import NamedRewardItem
 
@@ -91,7 +91,7 @@ class RewardJudge:
         for item in items:
             digest.update(item.item.model_dump_json().encode())
         llm = self.settings.llm
-        inputs = result_inputs(
+        inputs = normalise_result_inputs(
             {
                 "assayer": __version__,
                 "items": [len(items), digest.hexdigest()],

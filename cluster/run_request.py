@@ -63,26 +63,26 @@ class RunRequest:
     on_start: OnStart | None = None
     """Callback invoked once before any work starts. If it raises an exception, the work ends."""
 
-    def bounds(self, configured_limits: SpendingLimits) -> Limits:
+    def combine_limits(self, configured_limits: SpendingLimits) -> Limits:
         """Return, for each limit, the lower of the settings' and the request's values."""
         return Limits(
             max_usd=min(
-                (item for item in (self.limits.max_usd, configured_limits.max_usd) if item is not None), default=None
+                (limit for limit in (self.limits.max_usd, configured_limits.max_usd) if limit is not None), default=None
             ),
             max_prompt_tokens=min(
                 (
-                    item
-                    for item in (self.limits.max_prompt_tokens, configured_limits.max_prompt_tokens)
-                    if item is not None
+                    limit
+                    for limit in (self.limits.max_prompt_tokens, configured_limits.max_prompt_tokens)
+                    if limit is not None
                 ),
                 default=None,
             ),
         )
 
-    def budget(self, configured_limits: SpendingLimits) -> Budget:
-        bounds = self.bounds(configured_limits)
+    def create_budget(self, configured_limits: SpendingLimits) -> Budget:
+        bounds = self.combine_limits(configured_limits)
         return Budget(
-            max_usd=min((item for item in (bounds.max_usd, self.max_usd) if item is not None), default=None),
+            max_usd=min((limit for limit in (bounds.max_usd, self.max_usd) if limit is not None), default=None),
             max_prompt_tokens=bounds.max_prompt_tokens,
             earlier_usd=self.paid_usd,
             earlier_prompt_tokens=self.paid_prompt_tokens,
@@ -99,11 +99,11 @@ class RunRequest:
     ) -> Run:
         """Start a run for work other than an evaluation. Raises ConfigurationError if its budget is in dollars and
         prices are unknown."""
-        budget = self.budget(configured_limits)
+        budget = self.create_budget(configured_limits)
         if budget.max_usd is not None:
             require_prices(llm)
         run = Run(
-            id=run_id(kind, inputs, self.job),
+            id=compute_run_id(kind, inputs, self.job),
             cutoff=None,
             clock=clock,
             progress=progress,
@@ -121,13 +121,13 @@ class RunRequest:
 LOCAL_REQUEST = RunRequest()
 
 
-def result_inputs(values: Mapping[str, object]) -> ResultInputs:
+def normalise_result_inputs(values: Mapping[str, object]) -> ResultInputs:
     """Return the values after a round trip through JSON, so that they compare equal to stored inputs."""
     inputs: ResultInputs = json.loads(json.dumps(values, allow_nan=False))
     return inputs
 
 
-def run_id(kind: str, inputs: ResultInputs, job: str) -> EvaluationId:
+def compute_run_id(kind: str, inputs: ResultInputs, job: str) -> EvaluationId:
     """Return the run id. It is the same for the same inputs in the same job, so that a restarted run resumes."""
     content = json.dumps([inputs, job] if job else inputs, sort_keys=True)
     return EvaluationId(f"{kind}_{hashlib.sha256(content.encode()).hexdigest()[:20]}")

@@ -27,7 +27,7 @@ from cluster.methods import METHOD_DESCRIPTIONS, METHODS
 from cluster.reward_judge import describe_known_judges
 from cluster.settings import Settings
 from cluster.submitted_documents import open_documents
-from cluster.typical_usage import estimate_typical_board, typical_evaluations
+from cluster.typical_usage import estimate_typical_board, estimate_typical_evaluations
 from cluster.webhooks import check_webhook_address, load_secret_cipher
 from orchestrator.access.api_keys import KeyPlan, generate_key
 from orchestrator.access.identity_provider import IdentityProvider
@@ -49,7 +49,7 @@ from workers.documents.document_parsing import read_table
 from workers.documents.page_rendering import page_pictures
 
 
-def api_services(
+def build_api_services(
     settings: Settings,
     database: Database,
     listener: NotificationListener,
@@ -69,7 +69,7 @@ def api_services(
             methods=METHOD_DESCRIPTIONS,
             unavailable=_list_methods_without_llm(settings) if unavailable is None else unavailable,
             scicompanion=settings.scicompanion,
-            typical_evaluations=typical_evaluations(settings.llm, board),
+            typical_evaluations=estimate_typical_evaluations(settings.llm, board),
             gpu_speeds=settings.llm.gpu_speeds if settings.llm else {},
             get_typical_board=estimate_typical_board(settings.llm, board),
             judging=describe_judging(settings.ranking, settings.llm.model if settings.llm else None, None),
@@ -95,7 +95,7 @@ def api_services(
         batches=settings.batches,
         queue=settings.queue,
         documents=open_documents(settings, database),
-        identity_providers=_identity_providers(settings, clock),
+        identity_providers=_create_identity_providers(settings, clock),
         corpora=corpora,
         group_seconds=settings.rewards.group_seconds,
         max_abstract_chars=settings.curation.abstract_chars,
@@ -107,7 +107,7 @@ def _list_methods_without_llm(settings: Settings) -> dict[str, str]:
     return dict.fromkeys(methods, "It needs a language model, but none is configured.")
 
 
-def _identity_providers(settings: Settings, clock: Clock) -> dict[str, IdentityProvider]:
+def _create_identity_providers(settings: Settings, clock: Clock) -> dict[str, IdentityProvider]:
     callback_url = f"{settings.access.url}/console/callback"
     return {
         name: IdentityProvider(name, provider, callback_url, clock)
@@ -119,7 +119,7 @@ async def check_readiness(database: Database, engine: Engine) -> list[Check]:
     """Check the database, the language model and the methods. The service is ready if at least one method can run."""
     health = await database.ping()
     unavailable = [
-        f"{name}: {reason}" for name, reason in (await engine.unavailable_methods()).items() if reason is not None
+        f"{name}: {reason}" for name, reason in (await engine.find_unavailable_methods()).items() if reason is not None
     ]
     return [
         Check(name="database", ok=not health.problem, detail=health.problem or f"{health.server}, {health.address}."),
@@ -135,7 +135,7 @@ async def check_readiness(database: Database, engine: Engine) -> list[Check]:
 async def _check_language_model(engine: Engine) -> Check:
     name = "language model"
     try:
-        await engine.reach()
+        await engine.check_llm_reachable()
     except AssayerError as error:
         return Check(name=name, ok=False, detail=str(error))
     models = engine.backends.llm.models
@@ -181,8 +181,8 @@ async def open_service(settings: Settings, components: SharedComponents = NOTHIN
             return await check_readiness(database, engine)
 
         unavailable = {name: reason.message for name, reason in engine.methods.items() if reason is not None}
-        services = api_services(settings, database, listener, clock, engine.corpora, ready, unavailable)
-        async with open_evaluator(process_name(), settings, database, listener, engine, clock) as evaluator:
+        services = build_api_services(settings, database, listener, clock, engine.corpora, ready, unavailable)
+        async with open_evaluator(make_process_name(), settings, database, listener, engine, clock) as evaluator:
             yield Service(create_app(services), database, evaluator)
 
 
@@ -199,6 +199,6 @@ async def create_first_key(database: Database) -> str | None:
     return key.secret
 
 
-def process_name() -> str:
+def make_process_name() -> str:
     """Return a unique name for this process, which is recorded with the jobs that it runs."""
     return f"{platform.node()}-{os.getpid()}-{secrets.token_hex(2)}"

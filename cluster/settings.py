@@ -165,7 +165,7 @@ class IngestSettings(Frozen):
 _KEY_BYTES = 32
 
 
-def _fernet_keys(keys: tuple[SecretStr, ...]) -> tuple[SecretStr, ...]:
+def _check_fernet_keys(keys: tuple[SecretStr, ...]) -> tuple[SecretStr, ...]:
     """Return the keys unchanged; raise ValueError if a key is invalid, without repeating it in the message."""
     for number, key in enumerate(keys, 1):
         try:
@@ -178,7 +178,7 @@ def _fernet_keys(keys: tuple[SecretStr, ...]) -> tuple[SecretStr, ...]:
 
 
 class WebhookSettings(WebhookDeliverySettings):
-    keys: Annotated[tuple[SecretStr, ...], BeforeValidator(comma_separated), AfterValidator(_fernet_keys)] = ()
+    keys: Annotated[tuple[SecretStr, ...], BeforeValidator(comma_separated), AfterValidator(_check_fernet_keys)] = ()
     """Encryption keys for secrets. New secrets are encrypted with the first key; all keys can decrypt. The embedded
     database has its own key in the data directory; with another database, webhooks require a key here."""
     allow: Annotated[tuple[str, ...], BeforeValidator(comma_separated), AfterValidator(check_networks)] = ()
@@ -283,11 +283,11 @@ class Settings(BaseSettings):
         """Complete the LLM settings from the model's provider and from the command-line options, which override all
         other sources. A key alone does not configure a language model."""
         values = dict(values)
-        chosen = values.pop(CHOSEN_LLM, None)
+        chosen_llm = values.pop(CHOSEN_LLM, None)
         llm = values.get("llm")
-        if chosen is None and not isinstance(llm, dict):
+        if chosen_llm is None and not isinstance(llm, dict):
             return values
-        llm = {**(llm if isinstance(llm, dict) else {}), **(chosen or {})}
+        llm = {**(llm if isinstance(llm, dict) else {}), **(chosen_llm or {})}
         if "model" in llm:
             return values | {"llm": complete_llm(llm, os.environ)}
         if llm.keys() <= {"api_key"}:

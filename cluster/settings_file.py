@@ -21,7 +21,7 @@ class SettingsFile(NamedTuple):
 
     def place(self, path: Sequence[str]) -> str:
         """Return the file and line where a value is set, or else where its table starts."""
-        matches = [(len(key), -line) for line, key in _keys(self.text) if key == tuple(path[: len(key)])]
+        matches = [(len(key), -line) for line, key in _list_keys(self.text) if key == tuple(path[: len(key)])]
         return f"{self.path}, line {-max(matches)[1]}" if matches else str(self.path)
 
 
@@ -40,16 +40,16 @@ def read_settings_file(requested_path: str | None) -> SettingsFile:
         raise ConfigurationError(f"{path} is not valid TOML: {error}.") from None
 
 
-def _keys(text: str) -> Iterator[tuple[int, tuple[str, ...]]]:
+def _list_keys(text: str) -> Iterator[tuple[int, tuple[str, ...]]]:
     """Yield the number of every line that begins a table or sets a value, and the path of that table or value."""
     table: tuple[str, ...] = ()
     for number, line in enumerate(text.splitlines(), 1):
         if heading := _TABLE.match(line):
-            table = _parts(heading[1])
+            table = _split_key(heading[1])
             yield number, table
         elif key := _KEY.match(line):
-            yield number, (*table, *_parts(key[1]))
+            yield number, (*table, *_split_key(key[1]))
 
 
-def _parts(key: str) -> tuple[str, ...]:
+def _split_key(key: str) -> tuple[str, ...]:
     return tuple(part.strip().strip("\"'") for part in key.split("."))

@@ -14,13 +14,13 @@ from pydantic import ValidationError
 from pydantic_settings import SettingsError
 
 from assayer.errors import ConfigurationError
-from cluster.operator_settings import setting_paths, variable_name
+from cluster.operator_settings import build_variable_name, list_setting_paths
 from cluster.settings import CHOSEN_LLM, Profile, Settings
 from cluster.settings_file import SettingsFile, read_settings_file
 
 Paths = tuple[str, ...]
 
-SETTABLE: frozenset[Paths] = frozenset(setting_paths())
+SETTABLE: frozenset[Paths] = frozenset(list_setting_paths())
 """Paths of the settings that variables and files may name."""
 
 
@@ -32,10 +32,10 @@ class SettingsSources(NamedTuple):
     profile: Mapping[str, Any]
     profile_name: Profile
 
-    def origin(self, path: Paths) -> str | None:
+    def find_origin(self, path: Paths) -> str | None:
         """Return where a value comes from; None if no source sets it."""
-        if self.environment.get(variable_name(path)):
-            return f"environment, {variable_name(path)}"
+        if self.environment.get(build_variable_name(path)):
+            return f"environment, {build_variable_name(path)}"
         if has_value_at(self.file.values, path):
             return self.file.place(path)
         return f"profile {self.profile_name}" if has_value_at(self.profile, path) else None
@@ -64,7 +64,7 @@ def open_sources(profile: Profile) -> SettingsSources:
     for path in list_leaves(file.values):
         if not _is_known(path):
             raise ConfigurationError(
-                f"{file.place(path)}: unknown setting {'.'.join(path)}.", _suggestion(".".join(path), ".".join)
+                f"{file.place(path)}: unknown setting {'.'.join(path)}.", _suggest_name(".".join(path), ".".join)
             )
     return SettingsSources(environment, file, _read_profile(profile), profile)
 
@@ -76,15 +76,15 @@ def _explain(error: ValidationError, sources: SettingsSources) -> ConfigurationE
     place = next(
         (sources.file.place(path[:n]) for n in range(len(path), 0, -1) if _is_set_in_file(sources, path[:n])), None
     )
-    name = f"{place}: {'.'.join(path)}" if place else variable_name(path)
-    said = first_error["msg"].removeprefix("Value error, ")
-    message = f"{name}: {said}." if path else f"{said}."
+    name = f"{place}: {'.'.join(path)}" if place else build_variable_name(path)
+    detail = first_error["msg"].removeprefix("Value error, ")
+    message = f"{name}: {detail}." if path else f"{detail}."
     return ConfigurationError(message, "Correct the environment variable or the configuration file.")
 
 
 def _is_set_in_file(sources: SettingsSources, path: Paths) -> bool:
     """Return whether the file, rather than an environment variable, sets the path."""
-    return has_value_at(sources.file.values, path) and not sources.environment.get(variable_name(path))
+    return has_value_at(sources.file.values, path) and not sources.environment.get(build_variable_name(path))
 
 
 def _explain_undecodable(error: SettingsError, environment: Mapping[str, str]) -> ConfigurationError:
@@ -102,10 +102,10 @@ def _refuse_unknown_variables(environment: Mapping[str, str]) -> None:
         if not variable.startswith("ASSAYER_") or variable == "ASSAYER_CONFIG":
             continue
         if tuple(variable.removeprefix("ASSAYER_").lower().split("__")) not in SETTABLE:
-            raise ConfigurationError(f"Unknown setting {variable}.", _suggestion(variable, variable_name))
+            raise ConfigurationError(f"Unknown setting {variable}.", _suggest_name(variable, build_variable_name))
 
 
-def _suggestion(name: str, value: Any) -> str:
+def _suggest_name(name: str, value: Any) -> str:
     close = get_close_matches(name, map(value, SETTABLE), n=1, cutoff=0.75)
     return f"Did you mean {close[0]}?" if close else "`assayer config show` lists all settings."
 

@@ -17,7 +17,7 @@ _LOOPBACK = "127.0.0.1"
 
 
 @contextmanager
-def metrics_server(settings: MetricsSettings) -> Iterator[None]:
+def serve_metrics(settings: MetricsSettings) -> Iterator[None]:
     """Serve metrics at `http://127.0.0.1:PORT/metrics` while the context is open. Raises ConfigurationError if the port
     is not available."""
     if settings.port is None:
@@ -45,7 +45,7 @@ _SECONDS = 2.0
 
 
 @contextmanager
-def trace_export(database: Database) -> Iterator[tuple[Chore, ...]]:
+def open_trace_export(database: Database) -> Iterator[tuple[Chore, ...]]:
     """Yield the background chores that export traces; none if traces are not exported."""
     if not any(os.environ.get(name) for name in _ENDPOINTS):
         yield ()

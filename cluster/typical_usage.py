@@ -33,31 +33,38 @@ _BOARD = "board"
 _NOTHING = TypicalEvaluation(calls=0, prompt_tokens=0, completion_tokens=0, cost_usd=0.0, high_cost_usd=0.0)
 
 
-def typical_evaluations(llm: LlmSettings | None, board: BoardOptions | None = None) -> Mapping[str, TypicalEvaluation]:
+def estimate_typical_evaluations(
+    llm: LlmSettings | None, board: BoardOptions | None = None
+) -> Mapping[str, TypicalEvaluation]:
     """Return the typical usage by method, without methods that were not measured. Without a language model, all values
     are zero."""
     if llm is None:
         return dict.fromkeys(METHOD_DESCRIPTIONS, _NOTHING)
-    return {method: _evaluation(llm, tiers, board or BoardOptions()) for method, tiers in _load_measured().items()}
+    return {
+        method: _estimate_evaluation(llm, tiers, board or BoardOptions()) for method, tiers in _load_measured().items()
+    }
 
 
 def estimate_typical_board(
-    llm: LlmSettings | None, usual: BoardOptions
+    llm: LlmSettings | None, default_board: BoardOptions
 ) -> Callable[[int | None, Sequence[str]], TypicalEvaluation]:
     """Return a function that maps board size and board models to InnoEval's typical usage. A size of None and an empty
-    list of models stand for the values in `usual`."""
-    return partial(_apply_board, llm, usual)
+    list of models stand for the values in `default_board`."""
+    return partial(_apply_board, llm, default_board)
 
 
 def _apply_board(
-    llm: LlmSettings | None, usual: BoardOptions, board: int | None, models: Sequence[str]
+    llm: LlmSettings | None, default_board: BoardOptions, board: int | None, models: Sequence[str]
 ) -> TypicalEvaluation:
     if llm is None:
         return _NOTHING
-    usage = usual.model_copy(
-        update={"board": usual.board if board is None else board, "models": tuple(models) or usual.models}
+    usage = default_board.model_copy(
+        update={
+            "board": default_board.board if board is None else board,
+            "models": tuple(models) or default_board.models,
+        }
     )
-    return _evaluation(llm, _load_measured()[INNOEVAL], usage)
+    return _estimate_evaluation(llm, _load_measured()[INNOEVAL], usage)
 
 
 @cache
@@ -67,21 +74,21 @@ def _load_measured() -> dict[str, _Tiers]:
     return _TIERS.validate_python(tomllib.loads(files(__package__).joinpath("typical_usage.toml").read_text("utf-8")))
 
 
-def _evaluation(llm: LlmSettings, tiers: _Tiers, board: BoardOptions) -> TypicalEvaluation:
+def _estimate_evaluation(llm: LlmSettings, tiers: _Tiers, board: BoardOptions) -> TypicalEvaluation:
     """Return the typical usage. The board's usage is proportional to its number of reviewers, because each gets one
     request. A board of 0 (one control reviewer without a persona) counts as one reviewer."""
     seats = max(board.board, 1) / BoardOptions().board
-    usage_by_tier = {tier: _multiply_usage(item, seats) if tier == _BOARD else item for tier, item in tiers.items()}
-    mean = {tier: (item.prompt_tokens, item.completion_tokens) for tier, item in usage_by_tier.items()}
-    high = {tier: (item.high_prompt_tokens, item.high_completion_tokens) for tier, item in usage_by_tier.items()}
+    usage_by_tier = {tier: _multiply_usage(usage, seats) if tier == _BOARD else usage for tier, usage in tiers.items()}
+    mean = {tier: (usage.prompt_tokens, usage.completion_tokens) for tier, usage in usage_by_tier.items()}
+    high = {tier: (usage.high_prompt_tokens, usage.high_completion_tokens) for tier, usage in usage_by_tier.items()}
     return TypicalEvaluation(
-        calls=sum(item.calls for item in usage_by_tier.values()),
-        prompt_tokens=sum(item.prompt_tokens for item in usage_by_tier.values()),
-        completion_tokens=sum(item.completion_tokens for item in usage_by_tier.values()),
-        cost_usd=_cost(llm, board, mean),
-        high_cost_usd=_cost(llm, board, high),
-        gpu_hours=_gpu_hours(llm, board, mean),
-        high_gpu_hours=_gpu_hours(llm, board, high),
+        calls=sum(usage.calls for usage in usage_by_tier.values()),
+        prompt_tokens=sum(usage.prompt_tokens for usage in usage_by_tier.values()),
+        completion_tokens=sum(usage.completion_tokens for usage in usage_by_tier.values()),
+        cost_usd=_estimate_cost(llm, board, mean),
+        high_cost_usd=_estimate_cost(llm, board, high),
+        gpu_hours=_estimate_gpu_hours(llm, board, mean),
+        high_gpu_hours=_estimate_gpu_hours(llm, board, high),
     )
 
 
@@ -89,33 +96,33 @@ def _multiply_usage(usage: _TierUsage, factor: float) -> _TierUsage:
     return _TierUsage(**{name: round(value * factor) for name, value in usage.model_dump().items()})
 
 
-def _cost(llm: LlmSettings, board: BoardOptions, tokens: Mapping[str, tuple[int, int]]) -> float | Absent:
+def _estimate_cost(llm: LlmSettings, board: BoardOptions, tokens: Mapping[str, tuple[int, int]]) -> float | Absent:
     """Return the cost in US dollars of the (prompt, completion) tokens by tier, or Absent if a price is unknown."""
-    usage = _usage_by_model(llm, board, tokens)
-    missing = next((model for model, *_ in usage if model not in llm.prices), None)
-    if missing is not None:
-        return Absent(reason=f"The service has no price for the model {missing}.")
+    usage = _list_usage_by_model(llm, board, tokens)
+    unpriced_model = next((model for model, *_ in usage if model not in llm.prices), None)
+    if unpriced_model is not None:
+        return Absent(reason=f"The service has no price for the model {unpriced_model}.")
     return sum(share * llm.prices[model].cost(prompt, completion) for model, share, prompt, completion in usage)
 
 
-def _gpu_hours(llm: LlmSettings, board: BoardOptions, tokens: Mapping[str, tuple[int, int]]) -> float | None:
+def _estimate_gpu_hours(llm: LlmSettings, board: BoardOptions, tokens: Mapping[str, tuple[int, int]]) -> float | None:
     """Return the GPU-hours for the (prompt, completion) tokens by tier; None if the speed of a model is unknown."""
-    speeds, usage = llm.gpu_speeds, _usage_by_model(llm, board, tokens)
+    speeds, usage = llm.gpu_speeds, _list_usage_by_model(llm, board, tokens)
     if any(model not in speeds for model, *_ in usage):
         return None
     return sum(share * speeds[model].hours(prompt, completion) for model, share, prompt, completion in usage)
 
 
-def _usage_by_model(
+def _list_usage_by_model(
     llm: LlmSettings, board: BoardOptions, tokens: Mapping[str, tuple[int, int]]
 ) -> list[tuple[str, float, int, int]]:
     """Return each tier's models, with a model's share of the tier, and the tier's prompt and completion tokens. The
     board's tokens are divided equally among its models."""
-    models = ((tier, _models(llm, board, tier)) for tier in tokens)
+    models = ((tier, _list_models(llm, board, tier)) for tier in tokens)
     return [(model, 1 / len(names), *tokens[tier]) for tier, names in models for model in names]
 
 
-def _models(llm: LlmSettings, board: BoardOptions, tier: str) -> tuple[str, ...]:
+def _list_models(llm: LlmSettings, board: BoardOptions, tier: str) -> tuple[str, ...]:
     match tier:
         case "fast":
             return (llm.fast_model or llm.model,)

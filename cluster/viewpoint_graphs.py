@@ -41,7 +41,7 @@ class StoredGraph:
     neighbours: FaissNeighbours
     home: Path
 
-    async def folder(self) -> Path:
+    async def find_folder(self) -> Path:
         """Return the folder for this graph's files. A graph created later under the same name gets a different folder.
         Raises InputError if the graph does not exist."""
         return self.home / await self.store.read_key()
@@ -50,7 +50,7 @@ class StoredGraph:
         return await self.store.read_plan()
 
     async def add(self, ideas: Sequence[PreparedIdea]) -> AdditionSummary:
-        folder = await self.folder()
+        folder = await self.find_folder()
         self.neighbours.restore(folder / _INDEX)
         added = await self.store.add(ideas)
         self.neighbours.save(folder / _INDEX)
@@ -58,7 +58,7 @@ class StoredGraph:
 
     async def load(self) -> GraphContents:
         """Load the graph and update the saved index."""
-        folder = await self.folder()
+        folder = await self.find_folder()
         self.neighbours.restore(folder / _INDEX)
         loaded_count = len(self.neighbours)
         contents = await self.store.load()
@@ -69,7 +69,7 @@ class StoredGraph:
     async def judge(self) -> GraphJudge:
         """Return a judge based on this graph and its last training. Raises InputError if the graph does not exist,
         ConfigurationError if a file is unusable."""
-        return judge_from(await self.folder(), await self.load(), self.neighbours)
+        return create_judge_from(await self.find_folder(), await self.load(), self.neighbours)
 
 
 def open_stored_graph(settings: Settings, database: Database, name: str) -> StoredGraph:
@@ -85,14 +85,14 @@ async def open_judge(settings: Settings, database: Database) -> GraphJudge | Abs
     return await graph.judge()
 
 
-def judge_from(folder: Path, contents: GraphContents, neighbours: NeighbourIndex) -> GraphJudge:
+def create_judge_from(folder: Path, contents: GraphContents, neighbours: NeighbourIndex) -> GraphJudge:
     """Return a judge that uses the last training's scorer, whose files are in the folder or, if there was no training,
     uncalibrated label propagation. Raises ConfigurationError if a file is unusable."""
-    if (model := _model(folder / MODEL_FILE)) is not None:
+    if (model := _read_model(folder / MODEL_FILE)) is not None:
         # If a regression was chosen, propagation provides only the evidence.
         scorer = ALL_EDGES if model.choice.scorer == LocalScorer(ALL_EDGES, HOPS).name else FEW_EDGES
         return GraphJudge(contents, neighbours, scorer, HOPS, model.calibration, model)
-    calibration = _calibration(folder / CALIBRATION_FILE)
+    calibration = _read_calibration(folder / CALIBRATION_FILE)
     if not (folder / NETWORK_FILE).is_file():
         return GraphJudge(contents, neighbours, FEW_EDGES, HOPS, calibration)
     from workers.viewpoint_network import NetworkScorer, load_checkpoint
@@ -101,7 +101,7 @@ def judge_from(folder: Path, contents: GraphContents, neighbours: NeighbourIndex
     return GraphJudge(contents, neighbours, network, NETWORK_HOPS, calibration)
 
 
-def _model(path: Path) -> VerdictModel | None:
+def _read_model(path: Path) -> VerdictModel | None:
     if not path.is_file():
         return None
     try:
@@ -112,7 +112,7 @@ def _model(path: Path) -> VerdictModel | None:
         ) from None
 
 
-def _calibration(path: Path) -> ProbabilityCalibration | Absent:
+def _read_calibration(path: Path) -> ProbabilityCalibration | Absent:
     if not path.is_file():
         return UNCALIBRATED
     try:

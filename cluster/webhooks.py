@@ -51,13 +51,13 @@ _LOG = logging.getLogger(__name__)
 _KEY_FILE = "webhooks.key"
 
 
-def address_policy(settings: WebhookSettings) -> AddressPolicy:
+def create_address_policy(settings: WebhookSettings) -> AddressPolicy:
     return AddressPolicy(settings.networks, settings.ports)
 
 
 def check_webhook_address(settings: WebhookSettings, url: str) -> None:
     """Raise AddressRefused if webhooks must not use a URL. The IP address is checked later, at each delivery."""
-    if address_policy(settings).check_url(url).scheme != "https" and not settings.plain_http:
+    if create_address_policy(settings).check_url(url).scheme != "https" and not settings.plain_http:
         raise AddressRefused(
             "The URL must use https.",
             "Webhook messages contain titles of your work, so they must be encrypted. In a closed network or on one "
@@ -83,7 +83,7 @@ def load_secret_cipher(settings: Settings) -> SecretCipher:
         ) from None
 
 
-async def re_encrypt_secrets(outbox: PgWebhooks, cipher: SecretCipher) -> None:
+async def reencrypt_secrets(outbox: PgWebhooks, cipher: SecretCipher) -> None:
     """Re-encrypt secrets that are encrypted with an older key, using the first key. Secrets that cannot be decrypted
     are logged and skipped. Raises StorageError."""
     for webhook, sealed in await outbox.list_encrypted_secrets():
@@ -101,5 +101,5 @@ async def open_deliverer(
     settings: WebhookSettings, outbox: PgWebhooks, cipher: SecretCipher, wake: DeliverySignal, clock: Clock
 ) -> AsyncIterator[WebhookDeliverer]:
     """Open the webhook deliverer. The caller runs its `run` method in a task group."""
-    async with GuardedPoster(address_policy(settings), settings.user_agent) as poster:
+    async with GuardedPoster(create_address_policy(settings), settings.user_agent) as poster:
         yield WebhookDeliverer(outbox, cipher, poster.post, wake, clock, random.SystemRandom().random, settings)

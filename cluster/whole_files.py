@@ -28,12 +28,13 @@ def read_whole_text(path: Path) -> str:
 
 @contextmanager
 def open_atomic(target: Path) -> Iterator[IO[bytes]]:
-    """Open a file for atomic writing, like the client's `atomic_file`. Raises InputError if it cannot be written."""
+    """Open a file for atomic writing, as the client's `open_atomic_file` does. Raises InputError if it cannot be
+    written."""
     from assayer_client.errors import InvalidRequest
-    from assayer_client.files import atomic_file
+    from assayer_client.files import open_atomic_file
 
     try:
-        with atomic_file(target) as file:
+        with open_atomic_file(target) as file:
             yield file
     except InvalidRequest as error:
         raise InputError(error.message, error.hint) from None

@@ -12,7 +12,7 @@ from assayer.ideas.parsing import idea_of_document
 from assayer.ideas.records import idea_of_record
 from assayer.models import Document, FrontMatterField, Idea, Identifiers, Paper, Section, UnreadPart
 from cluster.clock import SystemClock
-from cluster.evidence_sources import RECORD_SOURCES, document_store_url
+from cluster.evidence_sources import RECORD_SOURCES, get_document_store_url
 from cluster.settings import Settings
 from workers.documents import PdfLimits
 from workers.documents.document_ideas import Bibliography, add_left_out, read_pdf_idea
@@ -50,10 +50,10 @@ class WorksAsIdeas:
         found or read."""
         venue = venue_in(address)
         if venue or work.openreview:
-            return await self._submissions(venue, work.openreview, source)
-        return [await self._work(work, address, source)]
+            return await self._read_submissions(venue, work.openreview, source)
+        return [await self._read_work(work, address, source)]
 
-    async def _submissions(self, venue: str, forum: str, source: str) -> Outcome:
+    async def _read_submissions(self, venue: str, forum: str, source: str) -> Outcome:
         """Return the submissions to a venue, or the one in a forum, each with its forum's URL as source."""
         if self.notes is None:
             raise InputError(
@@ -69,31 +69,31 @@ class WorksAsIdeas:
                 return RejectedInput(source=source, message=f"{source} was withdrawn or rejected without a review.")
             try:
                 async with readers:
-                    return await self._submission(note, source)
+                    return await self._read_submission(note, source)
             except AssayerError as error:
                 return RejectedInput(source=source, message=str(error))
 
         return list(await asyncio.gather(*map(read, notes)))
 
-    async def _submission(self, note: Note, source: str) -> Idea:
+    async def _read_submission(self, note: Note, source: str) -> Idea:
         """Return the idea of a note: from its PDF, otherwise from the fields of its form."""
         idea = idea_of_record({"content": note["content"]}, source)
         if not note["content"].get("pdf"):
             return add_left_out(idea, [UnreadPart(part="the full text", reason="the submission has no PDF")])
         try:
-            full_text_idea = await self._full_text(source, None, source)
+            full_text_idea = await self._read_full_text(source, None, source)
         except AssayerError as error:
             return add_left_out(idea, [UnreadPart(part="the full text", reason=str(error))])
         return full_text_idea.model_copy(update={"title": idea.title})
 
-    async def _work(self, work: Identifiers, address: str, source: str) -> Idea:
+    async def _read_work(self, work: Identifiers, address: str, source: str) -> Idea:
         if self.fetcher is None and not self.sources:
             raise InputError(f"{source} cannot be looked up, because no literature source is enabled.", _REMEDY)
-        record, failures = await self._record(work)
+        record, failures = await self._find_record(work)
         display_name = address or (f"arXiv:{work.arxiv}" if work.arxiv else work.doi) or source
         if self.fetcher is not None:
             try:
-                return await self._full_text(display_name, record, source)
+                return await self._read_full_text(display_name, record, source)
             except AssayerError as error:
                 failures.append(str(error))
         else:
@@ -103,12 +103,12 @@ class WorksAsIdeas:
             raise InputError(
                 f"{source} was not found. {reasons}".strip(), "Check the identifier, or pass the text as a file."
             )
-        return _abstract_idea(record, source, reasons)
+        return _build_abstract_idea(record, source, reasons)
 
-    async def _record(self, work: Identifiers) -> tuple[Paper | None, list[str]]:
+    async def _find_record(self, work: Identifiers) -> tuple[Paper | None, list[str]]:
         """Return the first record that has an abstract, otherwise the first record, or None, and the sources'
         errors."""
-        found: list[Paper] = []
+        records: list[Paper] = []
         failures: list[str] = []
         for source in self.sources:
             try:
@@ -116,12 +116,12 @@ class WorksAsIdeas:
             except AssayerError as error:
                 failures.append(str(error))
                 continue
-            found += [paper for paper in papers if paper is not None]
-            if any(paper.abstract for paper in found):
+            records += [paper for paper in papers if paper is not None]
+            if any(paper.abstract for paper in records):
                 break
-        return next((paper for paper in found if paper.abstract), found[0] if found else None), failures
+        return next((paper for paper in records if paper.abstract), records[0] if records else None), failures
 
-    async def _full_text(self, display_name: str, record: Paper | None, source: str) -> Idea:
+    async def _read_full_text(self, display_name: str, record: Paper | None, source: str) -> Idea:
         from cluster.paper_pdfs import fetch_pdf
 
         pdf = await fetch_pdf(display_name, self.settings, self.fetcher, self.archive)
@@ -129,7 +129,7 @@ class WorksAsIdeas:
         return idea.model_copy(update={"title": record.title}) if record else idea
 
 
-def _abstract_idea(paper: Paper, source: str, reason: str) -> Idea:
+def _build_abstract_idea(paper: Paper, source: str, reason: str) -> Idea:
     document = Document(
         title=paper.title,
         front_matter=(FrontMatterField(name="authors", value="; ".join(paper.authors)),),
@@ -145,7 +145,7 @@ async def open_works(settings: Settings, bibliography: Bibliography | None = Non
     clock = SystemClock()
     active_sources = {name: source for name, source in settings.sources.items() if source.on}
     async with AsyncExitStack() as stack:
-        archive = FullTextArchive(FileStorage(document_store_url(settings)), settings.full_texts, clock)
+        archive = FullTextArchive(FileStorage(get_document_store_url(settings)), settings.full_texts, clock)
         fetcher = notes = None
         if settings.full_texts.fetch:
             from cluster.paper_pdfs import open_pdf_fetcher

@@ -15,7 +15,7 @@ from typing import Any
 from pydantic import BaseModel, SecretStr
 from pydantic_core import PydanticUndefined
 
-from cluster.operator_settings import AUDIENCES, section_paths, setting_field, variable_name
+from cluster.operator_settings import AUDIENCES, build_variable_name, find_setting_field, list_section_paths
 
 __all__ = ["on_page_markdown"]
 
@@ -50,15 +50,15 @@ def _settings() -> Iterator[str]:
         yield f"\n## {audience}\n"
         yield "| variable | default | meaning |"
         yield "|---|---|---|"
-        for path in section_paths(sections):
-            field = setting_field(path)[1]
+        for path in list_section_paths(sections):
+            field = find_setting_field(path)[1]
             default = _default(field.get_default(call_default_factory=False))
-            yield f"| `{variable_name(path)}` | {default} | {_cell(meaning(path))} |"
+            yield f"| `{build_variable_name(path)}` | {default} | {_cell(meaning(path))} |"
 
 
 def meaning(path: Sequence[str]) -> str:
     """Return the docstring of a setting."""
-    return _field_docstrings(setting_field(path)[0]).get(path[-1], "")
+    return _field_docstrings(find_setting_field(path)[0]).get(path[-1], "")
 
 
 def _default(value: object) -> str:

@@ -10,10 +10,10 @@ from assayer.models import Filters
 from index.building.build import BuildSummary, build_corpus
 from index.building.update import Delta, UpdateSummary, read_delta, update_corpus
 from index.building.version_builder import BuildOptions
-from index.corpus import Corpus, CorpusFullTexts, FullTextLookup, empty_corpus
+from index.corpus import Corpus, CorpusFullTexts, FullTextLookup, create_empty_corpus
 from index.shards.build import ShardedBuild, build_shards
 from index.shards.publish import publish_shards
-from index.shards.shard_store import ShardedManifest, ShardStore, is_sharded, shard_of
+from index.shards.shard_store import ShardedManifest, ShardStore, assign_shards, is_sharded
 from index.shards.update import ShardedUpdate, update_shards
 from index.version_cache import CorpusVersionCache
 from index.versions.manifest import Manifest, read_manifest

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from assayer.errors import InputError
 from assayer.models import Frozen
-from index.segments.approximate_index import IndexKind, index_kind_for
+from index.segments.approximate_index import IndexKind, choose_index_kind
 from index.segments.vector_index import EXACT_UP_TO
 
 Unit = Literal["bytes", "hours", "USD"]
@@ -119,7 +119,7 @@ class _Size(NamedTuple):
 
     @property
     def kind(self) -> IndexKind:
-        return index_kind_for(round(self.rows), self.dimensions, EXACT_UP_TO)
+        return choose_index_kind(round(self.rows), self.dimensions, EXACT_UP_TO)
 
     @property
     def lists(self) -> float:
@@ -134,7 +134,7 @@ class _Size(NamedTuple):
         return codes[self.kind]
 
 
-def planning_constants() -> PlanningConstants:
+def load_planning_constants() -> PlanningConstants:
     return PlanningConstants.model_validate(
         tomllib.loads(resources.files("index").joinpath("capacity_planning.toml").read_text("utf-8"))
     )
@@ -145,8 +145,8 @@ def plan_capacity(
 ) -> CapacityPlan:
     """Estimate the capacity that a corpus needs. `references` is the average number of references per paper; by
     default, a published average is used. Raises InputError if the model or profile is unknown."""
-    model = _lookup("embedding model", request.model, constants.models)
-    profile = _lookup("profile", request.profile, constants.profiles)
+    model = _look_up("embedding model", request.model, constants.models)
+    profile = _look_up("profile", request.profile, constants.profiles)
     rate = request.texts_per_second or profile.rates[request.model].texts_per_second
     usd = profile.usd_per_hour if request.usd_per_hour is None else request.usd_per_hour
     references_per_paper = constants["references"] if references is None else references
@@ -161,7 +161,7 @@ def plan_capacity(
         (*disk, *_compute_totals(disk, request)),
         _plan_memory(size, disk, request, constants),
         _plan_build(size, request, constants, rate, usd),
-        _plan_nightly_update(size, request, constants, rate, usd, sum(item.value for item in disk)),
+        _plan_nightly_update(size, request, constants, rate, usd, sum(figure.value for figure in disk)),
     )
 
 
@@ -171,30 +171,32 @@ def _plan_disk(size: _Size, constants: PlanningConstants) -> tuple[PlannedFigure
     lists = (size.lists * size.texts / size.rows, "lists")
     vocabulary = (size.texts**_VOCABULARY_GROWTH, f"(texts^{_VOCABULARY_GROWTH})")
     return (
-        _sum(
+        _add_terms(
             "Records",
             "bytes",
             (*papers, constants["record_bytes"]),
             (*references, constants["reference_bytes"]),
             (*passages, constants["passage_bytes"]),
         ),
-        _sum(
+        _add_terms(
             "Ids, dates, citations",
             "bytes",
             (*papers, constants["table_bytes"]),
             (*references, constants["edge_bytes"]),
         ),
-        _sum("Names and claims", "bytes", (*papers, constants["content_bytes"])),
-        _sum("Vectors, half precision", "bytes", (*texts, 2 * size.dimensions)),
-        _sum(f"Index ({size.kind})", "bytes", (*texts, size.code_bytes), (*lists, 4 * size.dimensions)),
-        _sum("Words", "bytes", (*texts, constants["posting_bytes"]), (*vocabulary, constants["vocabulary_bytes"])),
+        _add_terms("Names and claims", "bytes", (*papers, constants["content_bytes"])),
+        _add_terms("Vectors, half precision", "bytes", (*texts, 2 * size.dimensions)),
+        _add_terms(f"Index ({size.kind})", "bytes", (*texts, size.code_bytes), (*lists, 4 * size.dimensions)),
+        _add_terms(
+            "Words", "bytes", (*texts, constants["posting_bytes"]), (*vocabulary, constants["vocabulary_bytes"])
+        ),
     )
 
 
 def _compute_totals(disk: Sequence[PlannedFigure], request: CapacityRequest) -> tuple[PlannedFigure, ...]:
     """Return the total disk space for one version, for all kept versions, and during a build. Versions share all files
     that an update does not rewrite. A build needs a second, sorted copy of all records."""
-    version = sum(item.value for item in disk)
+    version = sum(figure.value for figure in disk)
     rewritten_share = min(1.0, request.daily * _WRITTEN_AGAIN)
     bytes_kept = version * (1 + (request.keep - 1) * rewritten_share)
     return (
@@ -217,8 +219,8 @@ def _plan_memory(
         PlannedFigure(
             "For fast searches", tables.value + index.value + words.value, "bytes", "ids + index + words, mapped"
         ),
-        PlannedFigure("To avoid disk reads", sum(item.value for item in disk), "bytes", "one version, mapped"),
-        _sum(
+        PlannedFigure("To avoid disk reads", sum(figure.value for figure in disk), "bytes", "one version, mapped"),
+        _add_terms(
             "On GPUs, if used for search",
             "bytes",
             (size.texts, "texts", 2 * size.dimensions),
@@ -233,7 +235,7 @@ def _plan_build_memory(
     """Estimate the memory that one building process needs, or that parallel processes need to build shards. Assumes
     that the vectors of all texts are looked up."""
     shards = request.shards or 1
-    build_figure = _sum(
+    build_figure = _add_terms(
         "To build" if request.shards is None else f"To build one of {shards} shards",
         "bytes",
         (1, "process", constants["process_bytes"]),
@@ -244,7 +246,7 @@ def _plan_build_memory(
     if request.shards is None:
         return (build_figure,)
     distribution_terms = (1, "process", constants["deal_bytes"]), (size.papers, "papers", constants["seen_bytes"])
-    return (_sum("To distribute papers to shards", "bytes", *distribution_terms), build_figure)
+    return (_add_terms("To distribute papers to shards", "bytes", *distribution_terms), build_figure)
 
 
 def _plan_build(
@@ -282,7 +284,7 @@ def _add_total(hours: tuple[PlannedFigure, ...], machines: int, usd_per_hour: fl
     return (*hours, total, PlannedFigure("Price", usd, "USD", formula))
 
 
-def _sum(name: str, unit: Unit, *terms: CostTerm) -> PlannedFigure:
+def _add_terms(name: str, unit: Unit, *terms: CostTerm) -> PlannedFigure:
     terms_text = [f"{count:,.0f} {noun} × {factor:,.5g}" for count, noun, factor in terms if count]
     return PlannedFigure(name, sum(count * factor for count, _, factor in terms), unit, " + ".join(terms_text))
 
@@ -294,7 +296,7 @@ def _compute_hours(name: str, machines: int, term: CostTerm) -> PlannedFigure:
     return PlannedFigure(name, value, "hours", f"{count:,.0f} {noun} × {seconds:.3g} s{divisor_text}")
 
 
-def _lookup(noun: str, name: str, table: Mapping[str, Entry]) -> Entry:
+def _look_up(noun: str, name: str, table: Mapping[str, Entry]) -> Entry:
     if name not in table:
         raise InputError(f"Unknown {noun} {name!r}.", f"Use one of: {', '.join(table)}.")
     return table[name]

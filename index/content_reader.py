@@ -13,7 +13,7 @@ from assayer.run.concurrency import Failed, gather_settled
 from assayer.run.run import Run
 from assayer.text.sanitise import sanitise
 from index.records.paper_record import PaperRecord
-from index.segments.content_readings import ContentReading, ContentReadings, append_reading, text_key
+from index.segments.content_readings import ContentReading, ContentReadings, append_reading, compute_text_key
 
 _AT_ONCE = 64
 _READ_CHARS = 6_000
@@ -47,14 +47,14 @@ class ContentReader:
         readings = await asyncio.to_thread(ContentReadings.open, self.path)
         readable_records = [record for record in records if self._is_readable(record)]
         earlier_readings = [
-            reading for item in readable_records if (reading := readings.find(item.title, item.abstract))
+            reading for record in readable_records if (reading := readings.find(record.title, record.abstract))
         ]
-        self.run.budget.earlier_usd += sum(item.usd or 0.0 for item in earlier_readings)
+        self.run.budget.earlier_usd += sum(reading.usd or 0.0 for reading in earlier_readings)
         self.read += len(earlier_readings)
-        unread_records = [item for item in readable_records if readings.find(item.title, item.abstract) is None]
+        unread_records = [record for record in readable_records if readings.find(record.title, record.abstract) is None]
         for start in range(0, len(unread_records), _AT_ONCE):
             batch = unread_records[start : start + _AT_ONCE]
-            failures = [item for item in await gather_settled(batch, self._ask) if isinstance(item, Failed)]
+            failures = [reading for reading in await gather_settled(batch, self._ask) if isinstance(reading, Failed)]
             self.read += len(batch) - len(failures)
             for failure in failures:
                 self._count_left(failure.error.reason)
@@ -81,6 +81,6 @@ class ContentReader:
         contents = locate_contents(question, answer.value)
         reader = f"{answer.record.model}, {CONTENTS.name} v{CONTENTS.version}"
         reading = ContentReading.build(
-            text_key(record.title, record.abstract), reader, answer.record.cost_usd, contents
+            compute_text_key(record.title, record.abstract), reader, answer.record.cost_usd, contents
         )
         append_reading(self.path, reading)

@@ -12,13 +12,13 @@ import numpy as np
 
 from assayer.models import OPEN, Absent, CorpusFit, Filters, FullText, Hit, Paper, PaperId, Passage, Retraction, Window
 from assayer.ports import Embedder, LexicalEmbedder, Vectors
-from index.corpus_fit import fit_passages, judge_fit, mean_nearness
+from index.corpus_fit import compute_mean_nearness, judge_fit, select_fit_passages
 from index.corpus_parts import CorpusInfo, CorpusPart, describe_corpus
 from index.search.hybrid_search import Query, WeighedQuery
 from index.search.local_reader import ReaderHandle
 from index.segments.gpus import Device
 from index.segments.paper_store import SOURCE
-from index.segments.passages import paper_text, split_passages
+from index.segments.passages import build_paper_text, split_passages
 from index.shards.sharded_queries import CorpusQueries
 from index.versions.manifest import check_embedder
 from index.versions.verification_cache import VerificationCache
@@ -101,7 +101,7 @@ class Corpus(CorpusQueries):
 
     async def similarity(self, text: str, papers: Sequence[PaperId]) -> dict[PaperId, float]:
         (vector,) = await self.embed_queries([text])
-        return await self.similarities(vector, papers)
+        return await self.compute_similarities(vector, papers)
 
     async def embed_queries(self, texts: Sequence[str]) -> Vectors:
         """Return a query vector of length 1 for each text. For a text longer than a passage, it is the normalized mean
@@ -116,7 +116,9 @@ class Corpus(CorpusQueries):
     async def embed(self, titles_and_abstracts: Sequence[tuple[str, str]]) -> Vectors:
         """Return the passage vector for each (title, text) pair, computed in the same way as for the corpus's own
         abstracts and passages."""
-        return await self._embedder.embed([paper_text(*item) for item in titles_and_abstracts], "passage")
+        return await self._embedder.embed(
+            [build_paper_text(*title_and_abstract) for title_and_abstract in titles_and_abstracts], "passage"
+        )
 
     def newest(self, window: Window) -> dt.date | None:
         """Return the publication day of the newest paper in the window; None if the window contains no dated paper."""
@@ -130,11 +132,11 @@ class Corpus(CorpusQueries):
     async def retractions(self, papers: Sequence[Paper]) -> dict[PaperId, Retraction]:
         """Return the retractions in the corpus's records."""
         papers_by_id = await self.papers([paper.id for paper in papers], OPEN)
-        return {item: paper.retraction for item, paper in papers_by_id.items() if paper.retraction is not None}
+        return {paper_id: paper.retraction for paper_id, paper in papers_by_id.items() if paper.retraction is not None}
 
     async def fit(self, text: str, window: Window) -> CorpusFit:
         """Measure how well the corpus covers the text; see `index.corpus_fit` for the statistic."""
-        passages = await self._embedder.embed(fit_passages(text), "query")
+        passages = await self._embedder.embed(select_fit_passages(text), "query")
         filters = Filters(window=window)
         papers = await self.count_passing(filters)
         value = await self._measure_nearness(passages, filters) if papers and len(passages) else 0.0
@@ -148,11 +150,11 @@ class Corpus(CorpusQueries):
 
     async def _measure_nearness(self, passages: Vectors, filters: Filters) -> float:
         neighbours = self._info.fit.neighbours if self._info.fit else 1
-        nearest = await self.nearest(passages, neighbours, filters)
-        return mean_nearness(passages, lambda *_: nearest, neighbours)
+        nearest = await self.find_nearest(passages, neighbours, filters)
+        return compute_mean_nearness(passages, lambda *_: nearest, neighbours)
 
 
-def empty_corpus(embedder: Embedder) -> Corpus:
+def create_empty_corpus(embedder: Embedder) -> Corpus:
     """Return a corpus without papers, for methods that read no literature."""
     return Corpus(CorpusInfo("none", "", 0, 0, None, 0), (), (), embedder)
 

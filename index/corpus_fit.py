@@ -52,24 +52,24 @@ class FitCalibration(Frozen):
     partial_from: float
 
 
-def neighbours_for(papers: int) -> int:
+def choose_neighbour_count(papers: int) -> int:
     """Return the number of nearest papers to average over: a tenth of the papers, between 3 and 20, so that a text in a
     small corpus is not compared with its most distant papers."""
     return max(_MIN_NEIGHBOURS, min(_MAX_NEIGHBOURS, papers // 10))
 
 
-def fit_passages(text: str) -> list[str]:
+def select_fit_passages(text: str) -> list[str]:
     return [text[span.start : span.end].strip() for span in split_passages(text, _WORDS)]
 
 
-def mean_nearness(
+def compute_mean_nearness(
     passages: Vectors, search: NearestSearch, neighbours: int, excluded_paper: int | None = None
 ) -> float:
     """Return the fit statistic: the mean cosine similarity to the nearest papers, over the third of the passages with
     the highest values. `excluded_paper` is the number of a paper to exclude."""
-    extra = 0 if excluded_paper is None else 1
+    excluded_count = 0 if excluded_paper is None else 1
     means = []
-    for matches in search(passages, neighbours + extra):
+    for matches in search(passages, neighbours + excluded_count):
         similarities = matches.similarities[matches.rows != excluded_paper]
         means.append(similarities[:neighbours].mean())
     return float(np.mean(sorted(means, reverse=True)[: math.ceil(len(means) / _PASSAGES_COUNTED)]))
@@ -79,7 +79,7 @@ def calibrate_fit(values: Sequence[float] | NDArray[np.float64], neighbours: int
     """Derive the thresholds from the fit statistic of a sample of the corpus's own papers."""
     median = float(np.median(values))
 
-    def threshold(quantile: float, share: float) -> float:
+    def compute_threshold(quantile: float, share: float) -> float:
         return round(max(float(np.quantile(values, quantile)), share * median), 4)
 
     return FitCalibration(
@@ -87,8 +87,8 @@ def calibrate_fit(values: Sequence[float] | NDArray[np.float64], neighbours: int
         papers=papers,
         sample=len(values),
         median=round(median, 4),
-        good_from=threshold(*_GOOD),
-        partial_from=threshold(*_PARTIAL),
+        good_from=compute_threshold(*_GOOD),
+        partial_from=compute_threshold(*_PARTIAL),
     )
 
 
@@ -122,9 +122,9 @@ class SampledReader(Protocol):
 
     def count_passing(self, filters: Filters) -> int: ...
 
-    def passes(self, unit: int, filters: Filters) -> bool: ...
+    def passes_filters(self, unit: int, filters: Filters) -> bool: ...
 
-    def paper(self, unit: int) -> Paper: ...
+    def get_paper(self, unit: int) -> Paper: ...
 
 
 class SampledUnit(NamedTuple):
@@ -158,15 +158,16 @@ async def measure_fit(
     if earlier_calibration is not None and 0.9 <= papers / earlier_calibration.papers <= 1.1:
         return earlier_calibration
     sample = _sample(readers)
-    passages_by_paper = [fit_passages(readers[place.reader].paper(place.unit).abstract) for place in sample]
+    passages_by_paper = [select_fit_passages(readers[place.reader].get_paper(place.unit).abstract) for place in sample]
     vectors = await embed([passage for passages in passages_by_paper for passage in passages])
     groups = np.split(vectors, np.cumsum([len(passages) for passages in passages_by_paper])[:-1])
-    neighbours = neighbours_for(papers)
+    neighbours = choose_neighbour_count(papers)
 
     def measure() -> FitCalibration:
         pairs = zip(sample, groups, strict=True)
         values = [
-            mean_nearness(passages, search, neighbours, excluded_paper=number(place)) for place, passages in pairs
+            compute_mean_nearness(passages, search, neighbours, excluded_paper=number(place))
+            for place, passages in pairs
         ]
         return calibrate_fit(values, neighbours, papers)
 
@@ -180,4 +181,4 @@ def _sample(readers: Sequence[SampledReader]) -> list[SampledUnit]:
     spaced_positions = np.unique(np.linspace(0, starts[-1] - 1, SAMPLE_SIZE).astype(np.int64))
     numbers = np.searchsorted(starts, spaced_positions, side="right") - 1
     places = map(SampledUnit, numbers.tolist(), (spaced_positions - starts[numbers]).tolist())
-    return [place for place in places if readers[place.reader].passes(place.unit, NO_FILTERS)]
+    return [place for place in places if readers[place.reader].passes_filters(place.unit, NO_FILTERS)]

@@ -12,7 +12,7 @@ Opened = TypeVar("Opened")
 
 
 class CorpusOrigin(Protocol):
-    def newest(self) -> str:
+    def get_newest_version(self) -> str:
         """Return the name of the newest known version, or an empty string if there is none. Never blocks."""
         ...
 
@@ -36,8 +36,8 @@ class FolderOrigin:
     def __init__(self, directory: Path) -> None:
         self._versions = VersionStore(directory)
 
-    def newest(self) -> str:
-        return self._versions.current_version()
+    def get_newest_version(self) -> str:
+        return self._versions.read_current_version()
 
     def check_for_newest(self) -> None:
         """Do nothing, because no version can arrive from elsewhere."""

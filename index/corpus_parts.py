@@ -54,7 +54,7 @@ def describe_corpus(directory: Path, version: str | None = None) -> CorpusInfo:
             sharded_manifest.lexical,
         )
     versions = VersionStore(directory)
-    manifest = read_manifest(versions.current_path() if version is None else versions.version_path(version))
+    manifest = read_manifest(versions.find_current_path() if version is None else versions.get_version_path(version))
     return CorpusInfo(
         manifest.version, manifest.embedder, manifest.dimensions, manifest.papers, manifest.fit, 0, manifest.lexical
     )
@@ -66,7 +66,7 @@ class CorpusPart:
 
     def __init__(self, info: CorpusInfo, reader: LocalReader, close: Callable[[], None]) -> None:
         self.whole = info
-        self.days = reader.reader.publication_days()
+        self.days = reader.reader.list_publication_days()
         """Publication days of the part's papers, unique and sorted."""
         self._reader = reader
         self._finish = weakref.finalize(self, close)
@@ -83,10 +83,10 @@ class CorpusPart:
                 shards = ShardStore(directory)
                 stack.callback(os.close, versions.hold_version(info.version))
                 version = shards.read_manifest(info.version).shards[number].version
-                versions = VersionStore(shards.shard_path(number))
+                versions = VersionStore(shards.get_shard_path(number))
             else:
                 version = info.version
-            reader = LocalReader.open(versions, read_manifest(versions.version_path(version)), proofs, device)
+            reader = LocalReader.open(versions, read_manifest(versions.get_version_path(version)), proofs, device)
             stack.enter_context(closing(reader))
             return cls(info, reader, stack.pop_all().close)
 

@@ -23,7 +23,7 @@ _HINTS = {
 
 
 @contextmanager
-def folder_lock(folder: Path, lock: str = ".lock") -> Iterator[None]:
+def hold_folder_lock(folder: Path, lock: str = ".lock") -> Iterator[None]:
     """Hold an exclusive lock on a folder, because a second process would delete the first process's files as leftovers.
     Raises InputError if the folder is missing or read-only, or if another process holds the lock."""
     try:
@@ -52,7 +52,7 @@ def explain_disk_errors(directory: Path) -> Iterator[None]:
 
 
 @contextmanager
-def library_errors_as_oserror(directory: Path) -> Iterator[None]:
+def convert_library_errors(directory: Path) -> Iterator[None]:
     """Turn FAISS's and tantivy's exceptions for disk errors, such as a full disk, into an OSError."""
     try:
         yield

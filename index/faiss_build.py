@@ -23,7 +23,7 @@ def load_faiss() -> Any:
     it is missing or incomplete."""
     # Busy-waiting threads make searches several times slower if another process uses one of the cores.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-    installed_packages = faiss_packages()
+    installed_packages = list_faiss_packages()
     try:
         import faiss
     except ImportError as error:
@@ -41,7 +41,7 @@ def load_faiss() -> Any:
     return faiss
 
 
-def faiss_packages() -> list[str]:
+def list_faiss_packages() -> list[str]:
     """Return the installed packages that provide the `faiss` module."""
     packages = []
     for name in _PACKAGES:

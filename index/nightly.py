@@ -23,7 +23,7 @@ from index.building.text_embedding import OnProgress
 from index.building.update import Delta, StageTime, Stopwatch, read_delta, update_corpus
 from index.building.version_builder import BuildOptions
 from index.content_reader import ContentReader
-from index.disk_access import append_line, explain_disk_errors, folder_lock
+from index.disk_access import append_line, explain_disk_errors, hold_folder_lock
 from index.segments.gpus import open_gpus
 from index.shards.shard_store import ShardedManifest, ShardStore, is_sharded
 from index.shards.update import update_shards
@@ -93,7 +93,7 @@ class NightlyRun(Frozen):
     contents_usd: float | None = None
     """Cost of the model in US dollars; None if no model was used."""
 
-    def with_changes(self, changes: CorpusChanges) -> "NightlyRun":
+    def copy_with_changes(self, changes: CorpusChanges) -> "NightlyRun":
         names = ("new", "changed", "removed", "unchanged", "unknown", "embedded")
         return self.model_copy(update={name: getattr(changes, name) for name in names})
 
@@ -120,22 +120,22 @@ class NightlyUpdate:
     async def run(self, fetch: FetchChanges, progress: OnProgress | None = None) -> NightlyRun:
         """Run the update and record it in the history, including any error, which is then raised. Raises CorpusError if
         there is no corpus, and InputError if another run is in progress."""
-        watch, record = Stopwatch(), await asyncio.to_thread(self._new_record)
+        watch, record = Stopwatch(), await asyncio.to_thread(self._create_record)
         with NightlyHistory(self.directory).record_run(record):
             try:
                 record = await self._fetch_corpus(record, watch)
                 record = await self._fetch_and_update(record, fetch, progress, watch)
             except BaseException as error:
-                self._record(record.model_copy(update={"outcome": "failed", "why": _reason(error)}), watch)
+                self._record(record.model_copy(update={"outcome": "failed", "why": _format_error(error)}), watch)
                 raise
             return self._record(record, watch)
 
-    def _new_record(self) -> NightlyRun:
+    def _create_record(self) -> NightlyRun:
         """Return the record for a run that begins now, without a version if the corpus has yet to be fetched. Raises
         CorpusError if there is no corpus and nothing fetches it."""
         began = self.now()
         try:
-            return _begin_run(_current(self.directory), began)
+            return _begin_run(_read_current_version(self.directory), began)
         except CorpusError:
             if self.prepare is None:
                 raise
@@ -148,7 +148,7 @@ class NightlyUpdate:
             return record
         with watch.stage("bring"):
             await asyncio.to_thread(self.prepare)
-        return _begin_run(await asyncio.to_thread(_current, self.directory), record.began)
+        return _begin_run(await asyncio.to_thread(_read_current_version, self.directory), record.began)
 
     async def _fetch_and_update(
         self, record: NightlyRun, fetch: FetchChanges, progress: OnProgress | None, watch: Stopwatch
@@ -156,7 +156,9 @@ class NightlyUpdate:
         open_gpus(self.options.device)  # fails early if there is no suitable GPU, before texts are embedded
         with watch.stage("fetch"):
             rejections = await fetch()
-        with folder_lock(self.folder):  # otherwise changes that ingest adds now would be removed without being applied
+        with hold_folder_lock(
+            self.folder
+        ):  # otherwise changes that ingest adds now would be removed without being applied
             pending = await asyncio.to_thread(find_pending_changes, self.folder)
             if not pending:
                 await self._publish(watch)  # an earlier run may have failed to publish
@@ -172,7 +174,7 @@ class NightlyUpdate:
             "papers": manifest.papers,
             "set_aside": (*rejections, *count_rejections(delta.rejections)),
         }
-        return record.with_changes(changes).model_copy(update=update | self._read())
+        return record.copy_with_changes(changes).model_copy(update=update | self._read())
 
     async def _publish(self, watch: Stopwatch) -> None:
         if self.publish is not None:
@@ -188,7 +190,7 @@ class NightlyUpdate:
     async def _update(
         self, delta: Delta, progress: OnProgress | None, watch: Stopwatch
     ) -> tuple[Manifest | ShardedManifest, CorpusChanges]:
-        accept = Acceptance(self.embedder, _current(self.directory).papers, delta.deletions)
+        accept = Acceptance(self.embedder, _read_current_version(self.directory).papers, delta.deletions)
         if is_sharded(self.directory):
             sharded_update = await update_shards(
                 delta, self.directory, self.embedder, progress, self.options, accept, watch, self.reader
@@ -218,11 +220,11 @@ class NightlyUpdate:
         return final_record
 
 
-def _current(directory: Path) -> Manifest | ShardedManifest:
+def _read_current_version(directory: Path) -> Manifest | ShardedManifest:
     return (
         ShardStore(directory).read_manifest()
         if is_sharded(directory)
-        else read_manifest(VersionStore(directory).current_path())
+        else read_manifest(VersionStore(directory).find_current_path())
     )
 
 
@@ -231,7 +233,7 @@ def _begin_run(manifest: Manifest | ShardedManifest, began: dt.datetime) -> Nigh
     return NightlyRun(began=began, outcome="unchanged", before=version, after=version, papers=manifest.papers)
 
 
-def _reason(error: BaseException) -> str:
+def _format_error(error: BaseException) -> str:
     if isinstance(error, AssayerError):
         return str(error)
     if isinstance(error, asyncio.CancelledError | KeyboardInterrupt):
@@ -252,7 +254,7 @@ class NightlyHistory:
         """Record that a run is in progress, and lock the history until it ends. Raises InputError if another run is in
         progress, and CorpusError if the history cannot be written."""
         with ExitStack() as stack:
-            stack.enter_context(folder_lock(self._directory, "night.lock"))
+            stack.enter_context(hold_folder_lock(self._directory, "night.lock"))
             with explain_disk_errors(self._directory):
                 file = stack.enter_context(self._path.open("ab"))
                 fcntl.flock(file, fcntl.LOCK_EX)  # readers hold this lock only briefly
@@ -263,7 +265,7 @@ class NightlyHistory:
         """Append a run to the history. Raises OSError if it cannot be written."""
         append_line(self._path, record.model_dump_json())
 
-    def runs(self, last: int | None = None) -> list[NightlyRun]:
+    def list_runs(self, last: int | None = None) -> list[NightlyRun]:
         """Return all runs, or only the `last` most recent runs, oldest first."""
         try:
             with self._path.open("rb") as file:

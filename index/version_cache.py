@@ -64,13 +64,13 @@ class VersionCache(Generic[T]):
             self._prepare(name)
             return await self.at(self._latest)
         try:
-            opened = await self._get(name)
+            open_version = await self._get(name)
         except CorpusError:
             if self._name() == name:
                 raise
             return await self.current()  # it was removed while being opened, so there is a newer one
         self._latest = name
-        return self._keep(name, opened)
+        return self._keep(name, open_version)
 
     async def at(self, version: str) -> T:
         """Return a version by name. Raises CorpusError if it has been removed."""
@@ -95,13 +95,13 @@ class VersionCache(Generic[T]):
         await asyncio.gather(*self._opening.values(), return_exceptions=True)
 
     async def _get(self, version: str) -> T:
-        opened = self._open.get(version)
-        return await asyncio.shield(self._start_opening(version)) if opened is None else opened
+        open_version = self._open.get(version)
+        return await asyncio.shield(self._start_opening(version)) if open_version is None else open_version
 
-    def _keep(self, version: str, opened: T) -> T:
+    def _keep(self, version: str, open_version: T) -> T:
         """Record the use of a version, drop those that are no longer needed, and return the version."""
         now = self._clock()
-        self._idle_versions[version] = (opened, now)
+        self._idle_versions[version] = (open_version, now)
         oldest_use = now - self._idle_seconds
         for name in [
             name
@@ -109,7 +109,7 @@ class VersionCache(Generic[T]):
             if last_use <= oldest_use and name != self._latest
         ]:
             del self._idle_versions[name]
-        return opened
+        return open_version
 
     def _prepare(self, name: str) -> None:
         refused_version, refused_at = self._refused_version

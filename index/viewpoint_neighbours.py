@@ -42,7 +42,7 @@ class FaissNeighbours:
     def clear(self) -> None:
         self._index = None
 
-    def nearest(self, vectors: Vectors, limit: int, allowed: NDArray[np.bool_] | None = None) -> NearestViewpoints:
+    def find_nearest(self, vectors: Vectors, limit: int, allowed: NDArray[np.bool_] | None = None) -> NearestViewpoints:
         faiss = load_faiss()
         if not len(self) or not len(vectors):
             return NearestViewpoints(

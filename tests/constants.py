@@ -9,13 +9,13 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from cluster import settings_loading
-from cluster.operator_settings import nested_model, setting_paths, variable_name
+from cluster.operator_settings import build_variable_name, find_nested_model, list_setting_paths
 from cluster.settings import Settings
 
 
 def _iterate_paths(model: type[BaseModel], prefix: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
     for name, field in model.model_fields.items():
-        inner = nested_model(field)
+        inner = find_nested_model(field)
         if inner is None:
             yield (*prefix, name)
         else:
@@ -25,7 +25,7 @@ def _iterate_paths(model: type[BaseModel], prefix: tuple[str, ...] = ()) -> Iter
 CONSTANTS = frozenset(_iterate_paths(Settings))
 """Paths of all fields of the settings."""
 
-CONSTANT_VARIABLES = frozenset(map(variable_name, CONSTANTS - frozenset(setting_paths())))
+CONSTANT_VARIABLES = frozenset(map(build_variable_name, CONSTANTS - frozenset(list_setting_paths())))
 """Variables of the fields that are not settings."""
 START = """
 import sys; sys.path.insert(0, {root!r})

@@ -129,12 +129,12 @@ class GpuStandIn:
     def put(self, gpu: int, rows: Vectors) -> Any:
         return np.array(rows, np.float16)
 
-    def nearest(self, gpu: int, queries: Vectors, rows: Any, limit: int) -> GpuMatches:
+    def find_nearest(self, gpu: int, queries: Vectors, rows: Any, limit: int) -> GpuMatches:
         faiss, query_array = load_faiss(), np.ascontiguousarray(queries, np.float16).astype(np.float32)
         count = min(limit, len(rows), MAX_SELECTED)
         return GpuMatches(*faiss.knn(query_array, rows.astype(np.float32), count, metric=faiss.METRIC_INNER_PRODUCT))
 
-    def assigner(self, dimensions: int) -> Any:
+    def create_assigner(self, dimensions: int) -> Any:
         return load_faiss().IndexFlatIP(dimensions)
 
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from benchmarks.chaos.redis import Redis
 from benchmarks.processes import find_free_port, find_raylet, kill_processes, list_process_tree
 from benchmarks.waiting import wait_until
-from cluster.ray_cluster import private_environment
+from cluster.ray_cluster import enter_private_environment
 
 _PROGRAM = Path(sys.executable).with_name("ray")
 _START_SECONDS = 300.0
@@ -168,7 +168,7 @@ async def run_nodes(
 ) -> AsyncIterator[tuple[Node, ...]]:
     """Start a head without CPUs and the planned nodes; yield them, the head first. Everything is removed afterwards
     except for the logs, which are copied to `logs`."""
-    with private_environment(several_nodes=True) as folder:
+    with enter_private_environment(several_nodes=True) as folder:
         port = find_free_port()
         head = Node(folder, port, NodePlan("head", 0), environment, True, redis, dashboard_port, has_fast_health_checks)
         tasks, start_lock = [asyncio.create_task(head.run())], asyncio.Lock()

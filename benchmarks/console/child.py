@@ -13,7 +13,7 @@ import uvicorn
 from pydantic import SecretStr
 
 from cluster.clock import SystemClock
-from cluster.service import api_services
+from cluster.service import build_api_services
 from cluster.settings import Settings
 from orchestrator.application import create_app
 from orchestrator.problems import Check
@@ -49,7 +49,7 @@ async def _serve(database_url: str) -> None:
         Database(DatabaseSettings(url=SecretStr(database_url))) as database,
         NotificationListener(database) as listener,
     ):
-        services = api_services(settings, database, listener, SystemClock(), None, check_readiness)
+        services = build_api_services(settings, database, listener, SystemClock(), None, check_readiness)
         with socket.socket() as listening_socket:
             listening_socket.bind(("127.0.0.1", 0))
             listening_socket.listen()

@@ -12,7 +12,7 @@ from pathlib import Path
 from benchmarks.measuring import build_parser, format_heading
 from benchmarks.records import read_records
 from cluster.settings_loading import load_settings
-from index.segments.passages import paper_text
+from index.segments.passages import build_paper_text
 from workers.embedding.embedder import local_embedder
 
 _WARM_UP_TEXTS = 8
@@ -26,7 +26,7 @@ def main() -> None:
     options = parser.parse_args()
     print(format_heading(), flush=True)
     records = (record for record in read_records(options.papers) if record.get("abstract"))
-    texts = [paper_text(record["title"], record["abstract"]) for record in islice(records, options.texts)]
+    texts = [build_paper_text(record["title"], record["abstract"]) for record in islice(records, options.texts)]
     asyncio.run(_measure(texts, options.turns))
 
 

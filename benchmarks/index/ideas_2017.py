@@ -36,7 +36,7 @@ def read_submissions(path: Path) -> list[Submission]:
 async def measure_neighbours(reader: VersionReader, corpus: Corpus, submissions: Sequence[Submission]) -> list[Figure]:
     texts = [submission.text for submission in submissions]
     vectors = await corpus.embed_queries(texts)
-    candidates = reader.candidates(texts, vectors, _DEPTH, NO_FILTERS)
+    candidates = reader.find_candidates(texts, vectors, _DEPTH, NO_FILTERS)
     orders = {
         "dense": [candidate.papers.by_vector.rows[:_LIMIT].tolist() for candidate in candidates],
         "BM25": [candidate.papers.by_bm25.documents[:_LIMIT].tolist() for candidate in candidates],
@@ -45,7 +45,7 @@ async def measure_neighbours(reader: VersionReader, corpus: Corpus, submissions:
     figures = []
     for ranking, units_by_idea in orders.items():
         counts = [
-            sum(bool(idea.authors & {name.lower() for name in reader.paper(unit).authors}) for unit in units)
+            sum(bool(idea.authors & {name.lower() for name in reader.get_paper(unit).authors}) for unit in units)
             for idea, units in zip(submissions, units_by_idea, strict=True)
         ]
         share, mean = np.mean([count > 0 for count in counts]), np.mean(counts)

@@ -17,7 +17,7 @@ from benchmarks.index.measures import Figure
 from benchmarks.index.questions import take_first_half
 from index.search.hybrid_ranking import COSINE_WEIGHT, HybridMatches, fuse_scores
 from index.segments.bm25_index import Bm25Document, Bm25Index, write_bm25_index
-from index.segments.passages import paper_text
+from index.segments.passages import build_paper_text
 from index.segments.row_filter import NO_FILTERS, RowFilter
 from index.segments.segment import Segment
 from index.segments.vector_index import VectorIndex, VectorIndexParameters, create_vectors_file
@@ -48,8 +48,8 @@ class _Library:
         )
         (directory / "words").mkdir()
         texts = (
-            record["abstract"] if row in untitled else paper_text(record["title"], record["abstract"])
-            for row, record in enumerate(segment.store.all_indexed_columns())
+            record["abstract"] if row in untitled else build_paper_text(record["title"], record["abstract"])
+            for row, record in enumerate(segment.store.read_all_indexed_columns())
         )
         write_bm25_index(
             directory / "words", (Bm25Document(row, text, None, "", (), False) for row, text in enumerate(texts))
@@ -59,11 +59,13 @@ class _Library:
     def search(self, rows: Sequence[int], queries: Sequence[str], vectors: Vectors) -> list[_Result]:
         no_filter = RowFilter(len(self._dense))
         results = []
-        nearest = self._dense.nearest(vectors, _DEPTH, no_filter)
+        nearest = self._dense.find_nearest(vectors, _DEPTH, no_filter)
         for row, query, vector, vector_matches in zip(rows, queries, vectors, nearest, strict=True):
             matches = HybridMatches(vector_matches, self._words.search(query, _DEPTH, NO_FILTERS))
             unit_rows = np.union1d(vector_matches.rows, matches.by_bm25.documents)
-            cosines = dict(zip(unit_rows.tolist(), self._dense.similarities(vector, unit_rows).tolist(), strict=True))
+            cosines = dict(
+                zip(unit_rows.tolist(), self._dense.compute_similarities(vector, unit_rows).tolist(), strict=True)
+            )
             results.append(_Result(row, matches, cosines))
         return results
 

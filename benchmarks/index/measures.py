@@ -50,7 +50,7 @@ def measure_recall(name: str, dense: VectorIndex, queries: Vectors, segment: Seg
     for cutoff in CUTOFFS:
         rows = segment.store.count_until(cutoff)
         shares, start = [], perf_counter()
-        matches_by_query = dense.nearest(queries, 10, RowFilter(rows))
+        matches_by_query = dense.find_nearest(queries, 10, RowFilter(rows))
         ms_per_query = (perf_counter() - start) / len(queries) * 1000
         for scores, nearest in zip(queries @ vectors[:rows].T, matches_by_query, strict=True):
             best = np.argsort(-scores)[:10]

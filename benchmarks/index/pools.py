@@ -12,7 +12,7 @@ from assayer.ports import Embedder
 from cluster.serving.index_pool import IndexReplica, PooledCorpora
 from cluster.serving.pool_client import PoolClient
 from cluster.serving.replica import ReplicaConfig
-from cluster.serving.shard_router import shard_routing
+from cluster.serving.shard_router import configure_shard_routing
 from cluster.serving.shared_shards import ShardSharing
 
 _CALL_SECONDS, _PATIENCE_SECONDS, _ROUTING_SECONDS = 30.0, 60.0, 0.5
@@ -47,7 +47,7 @@ async def serve_pools(
                 for number, name in enumerate(names)
             ]
         else:
-            options["request_router_config"] = shard_routing(copies, _ROUTING_SECONDS)
+            options["request_router_config"] = configure_shard_routing(copies, _ROUTING_SECONDS)
             shared_pool = serve.deployment(name=base_name, **options)(IndexReplica)
             callers = [
                 _create_client(base_name, shared_pool.bind(ReplicaConfig(), 0, ShardSharing(count, copies, replicas)))

@@ -18,7 +18,7 @@ from benchmarks.index.questions import read_ideas, sample_papers, select_sentenc
 from benchmarks.measuring import build_parser, format_heading, open_directory
 from benchmarks.records import DATA
 from index import Corpus, build_corpus, read_manifest
-from index.corpus_fit import fit_passages
+from index.corpus_fit import select_fit_passages
 from index.search.version_reader import VersionReader
 from index.segments.approximate_index import ApproximateIndexKind
 from index.versions.version_store import VersionStore
@@ -69,7 +69,7 @@ async def measure(data: Data, known_count: int, directory: Path, console: Consol
     mb_before, start = measure_resident_mb(), perf_counter()
     corpus = Corpus.open(directory, embedder)
     yield [Figure("opening, checksums included", f"{perf_counter() - start:.2f} s")]
-    reader = VersionReader.open(VersionStore(directory), read_manifest(VersionStore(directory).current_path()))
+    reader = VersionReader.open(VersionStore(directory), read_manifest(VersionStore(directory).find_current_path()))
     (segment,) = reader.segments
     ideas = read_ideas(data.ideas)
     queries = select_sentences(ideas, 400)
@@ -80,7 +80,8 @@ async def measure(data: Data, known_count: int, directory: Path, console: Consol
     yield measure_recall("served index", segment.papers, vectors, segment)
     sampled_papers = sample_papers(segment.store, _SAMPLE_SIZE)
     tuning_vectors = await embedder.embed(
-        [fit_passage for paper in sampled_papers.values() for fit_passage in fit_passages(paper.abstract)], "query"
+        [fit_passage for paper in sampled_papers.values() for fit_passage in select_fit_passages(paper.abstract)],
+        "query",
     )
     for kind in _APPROXIMATE_KINDS:
         with tempfile.TemporaryDirectory() as scratch:
@@ -105,7 +106,7 @@ async def _build(
     manifest = summary.manifest
     duration_text = f"{perf_counter() - start:.0f} s, {process_time() - cpu:.0f} s of CPU"
     return [
-        Figure("papers, passages besides", f"{manifest.papers:,}, {manifest.total('passages'):,}"),
+        Figure("papers, passages besides", f"{manifest.papers:,}, {manifest.sum_counts('passages'):,}"),
         Figure("build", "reused, not measured" if summary.already_built else duration_text),
         Figure("on disk", f"{manifest.bytes / 1e6:,.0f} MB"),
     ]

@@ -44,7 +44,7 @@ def select_sentences(ideas: Sequence[LabelledIdea], count: int) -> list[str]:
 def sample_papers(store: PaperStore, count: int) -> dict[int, Paper]:
     """Return papers by row, spread evenly over the years."""
     rows = np.linspace(0, len(store) - 1, count).astype(int).tolist()
-    return {row: store.paper(row) for row in rows}
+    return {row: store.get_paper(row) for row in rows}
 
 
 def take_first_half(abstract: str) -> str:

@@ -127,6 +127,6 @@ class _Searcher:
         versions = VersionStore(self._directory)
         while True:
             await asyncio.sleep(_CHECK_SECONDS)
-            if versions.current_version() != self._corpus.version:
+            if versions.read_current_version() != self._corpus.version:
                 with contextlib.suppress(AssayerError):  # replaced in the meantime: the next check finds it
                     self._corpus = await asyncio.to_thread(Corpus.open, self._directory, self._embedder)

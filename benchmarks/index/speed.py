@@ -67,7 +67,7 @@ def _measure_searches(directory: Path) -> SearchMeasurements:
     _, memory_before = collection.exact_rows, measure_memory()
     index = collection.open_index()
     matches_by_condition = [
-        index.nearest(collection.judged_queries, LIMIT, row_filter) for row_filter in collection.conditions
+        index.find_nearest(collection.judged_queries, LIMIT, row_filter) for row_filter in collection.conditions
     ]
     memory_after = measure_memory()
     recalls = [

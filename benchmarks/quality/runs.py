@@ -301,7 +301,7 @@ def describe_method(settings: Settings, method: str) -> dict[str, Any]:
     options = METHODS[method].options(settings).model_dump(mode="json")
     if method == METHOD:
         options["board"].pop("seed")  # it differs between repetitions
-    corpus = read_manifest(VersionStore(settings.corpus_path).current_path()).version
+    corpus = read_manifest(VersionStore(settings.corpus_path).find_current_path()).version
     prompts = {task.name: [task.version, task.digest] for task in METHODS[method].tasks}
     models = {"embedder": settings.embedder.model, "reranker": settings.reranker.model}
     return {"method": method, "options": options, "corpus": corpus, "prompts": prompts, **models}

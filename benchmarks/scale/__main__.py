@@ -17,7 +17,7 @@ from assayer.errors import InputError
 from benchmarks.measuring import build_parser
 from benchmarks.scale.assumptions import Assumptions, read_assumptions
 from benchmarks.scale.planning import Load, ScalePlan, plan_scale
-from cluster.typical_usage import typical_evaluations
+from cluster.typical_usage import estimate_typical_evaluations
 from workers.llm import LlmSettings
 
 _WIDTH = 140
@@ -45,9 +45,9 @@ def main() -> None:
         counts = [_parse_count(text) for text in options.papers]
     except InputError as error:
         raise SystemExit(str(error)) from None
-    idea = typical_evaluations(LlmSettings(base_url="http://127.0.0.1/v1", model="any", api_key=SecretStr("none")))[
-        options.method
-    ]
+    idea = estimate_typical_evaluations(
+        LlmSettings(base_url="http://127.0.0.1/v1", model="any", api_key=SecretStr("none"))
+    )[options.method]
     loads = [Load(ideas, papers, idea) for papers in counts for ideas in options.ideas]
     console = Console(highlight=False, soft_wrap=True, width=_WIDTH)
     console.print(_build_table([(load, plan_scale(load, assumptions)) for load in loads]))

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from benchmarks.scale.assumptions import Assumptions
-from index.capacity_planning import CapacityRequest, plan_capacity, planning_constants
+from index.capacity_planning import CapacityRequest, load_planning_constants, plan_capacity
 from orchestrator.jobs.estimates import TypicalEvaluation
 
 _SEGMENT_PAPERS = 1_000_000
@@ -103,7 +103,7 @@ def _compute_asking_share(load: Load, assumptions: Assumptions) -> float:
 def _compute_corpus_bytes(load: Load) -> float:
     """Return how many bytes of the corpus should fit in memory beside the processes."""
     request = CapacityRequest(papers=load.papers, model=load.embedding_model, profile="cpu-2")
-    return plan_capacity(request, planning_constants()).memory[0].value
+    return plan_capacity(request, load_planning_constants()).memory[0].value
 
 
 def _count_gpus(load: Load, assumptions: Assumptions) -> int:

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from assayer_client.requests import ApiCall, path, reads
+from assayer_client.requests import ApiCall, build_path, make_json_parser
 from assayer_client.resources import (
     Body,
     Dollars,
@@ -150,17 +150,17 @@ class Usage(MonthBudget):
     """Why the cost is null."""
 
 
-def keys(*, tenant: str | None = None) -> ApiCall[Page[Key]]:
+def list_keys(*, tenant: str | None = None) -> ApiCall[Page[Key]]:
     """List the keys, newest first, including revoked ones."""
-    return ApiCall("GET", path("keys"), reads(Page[Key]), query={"tenant": tenant})
+    return ApiCall("GET", build_path("keys"), make_json_parser(Page[Key]), query={"tenant": tenant})
 
 
 def revoke_key(api_key: str, *, tenant: str | None = None) -> ApiCall[Key]:
     """Revoke a key by its id (`ak_…`), effective from the next request."""
-    return ApiCall("DELETE", path("keys", api_key), reads(Key), query={"tenant": tenant})
+    return ApiCall("DELETE", build_path("keys", api_key), make_json_parser(Key), query={"tenant": tenant})
 
 
-def usage(
+def get_usage(
     *, since: dt.datetime | None = None, until: dt.datetime | None = None, tenant: str | None = None
 ) -> ApiCall[Usage]:
     """Return the usage in a period, by default the current month."""
@@ -169,4 +169,4 @@ def usage(
         "until": until.isoformat() if until else None,
         "tenant": tenant,
     }
-    return ApiCall("GET", path("usage"), reads(Usage), query=query)
+    return ApiCall("GET", build_path("usage"), make_json_parser(Usage), query=query)

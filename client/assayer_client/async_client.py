@@ -33,7 +33,7 @@ class AsyncClient(Operations[Async]):
     ) -> None:
         """Create a client; `url` and `key` default to ASSAYER_API_URL and ASSAYER_API_KEY. Raises ConfigurationError if
         either is missing or invalid."""
-        requests = RequestBuilder.of(url, key, timeouts or Timeouts())
+        requests = RequestBuilder.create(url, key, timeouts or Timeouts())
         self._http = httpx2.AsyncClient(transport=transport)
         exchange = Exchange(requests, retries or RetryPolicy(), self._http, sleep)
         super().__init__(exchange, lambda work: work)

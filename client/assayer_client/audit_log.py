@@ -4,7 +4,7 @@ import datetime as dt
 from typing import Any, Literal
 
 from assayer_client.people import Role
-from assayer_client.requests import ApiCall, path, reads
+from assayer_client.requests import ApiCall, build_path, make_json_parser
 from assayer_client.resources import Page, Resource, TenantId
 
 AuditedAct = Literal[
@@ -98,6 +98,6 @@ class AuditHead(Resource):
     """Hash of the newest entry."""
 
 
-def audit_entries(*, after: int = 0, limit: int = 500) -> ApiCall[AuditLogPage]:
+def list_audit_entries(*, after: int = 0, limit: int = 500) -> ApiCall[AuditLogPage]:
     """Return the audit log of the caller's tenant, in the order in which it was written."""
-    return ApiCall("GET", path("audit-log"), reads(AuditLogPage), {"after": after, "limit": limit})
+    return ApiCall("GET", build_path("audit-log"), make_json_parser(AuditLogPage), {"after": after, "limit": limit})

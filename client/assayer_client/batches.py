@@ -10,7 +10,7 @@ from pydantic import Field
 from assayer_client.calls import CallTerms
 from assayer_client.errors import InvalidRequest
 from assayer_client.evaluations import BoardSize
-from assayer_client.requests import ApiCall, Upload, path, reads, reads_file_of
+from assayer_client.requests import ApiCall, Upload, build_path, make_file_check, make_json_parser
 from assayer_client.resources import DEFAULT_METHOD, Body, Dollars, JobState, Page, Priority, Resource
 
 R = TypeVar("R", bound=Resource)
@@ -274,7 +274,7 @@ def create(
     `files` can be PDF, text, Markdown, JSON, JSON Lines or CSV, or ZIP archives of these. `rows` are records with
     `title` and `text`, or with one field per section. Unusable input is listed in `rejected`; the rest is evaluated. If
     the option `open` is set, further parts can be sent with `add_rows`."""
-    return _upload(path("batches"), AcceptedBatch, files, rows, options, key)
+    return _upload(build_path("batches"), AcceptedBatch, files, rows, options, key)
 
 
 def add_rows(
@@ -286,7 +286,7 @@ def add_rows(
     key: str | None = None,
 ) -> ApiCall[AcceptedBatch]:
     """Send another part of an open batch; `first_row` must be `next_row` from the response to the previous part."""
-    return _upload(path("batches", batch, "rows"), AcceptedBatch, files, rows, options, key)
+    return _upload(build_path("batches", batch, "rows"), AcceptedBatch, files, rows, options, key)
 
 
 def estimate(
@@ -297,35 +297,35 @@ def estimate(
 ) -> ApiCall[BatchEstimate]:
     """Return the expected cost and duration of `create`, without storing or evaluating anything."""
     # Options such as the batch's name do not affect the cost, and the service rejects them here.
-    shared = options and RowsQuery(**options.model_dump(include=set(RowsQuery.model_fields), exclude_unset=True))
-    return _upload(path("batches", "estimate"), BatchEstimate, files, rows, shared, None)
+    row_options = options and RowsQuery(**options.model_dump(include=set(RowsQuery.model_fields), exclude_unset=True))
+    return _upload(build_path("batches", "estimate"), BatchEstimate, files, rows, row_options, None)
 
 
-def batches(*, after: str | None = None, limit: int = 50, tag: str | None = None) -> ApiCall[Page[BatchSummary]]:
+def list_batches(*, after: str | None = None, limit: int = 50, tag: str | None = None) -> ApiCall[Page[BatchSummary]]:
     """List the caller's own batches, newest first; with `tag`, only those with that tag."""
     query = {"after": after, "limit": limit, "tag": tag}
-    return ApiCall("GET", path("batches"), reads(Page[BatchSummary]), query=query)
+    return ApiCall("GET", build_path("batches"), make_json_parser(Page[BatchSummary]), query=query)
 
 
-def results(
+def save_results(
     batch: str, *, format: ResultsFormat = "jsonl", reference: str | None = None, ranking: str = ""
 ) -> ApiCall[None]:
     """Download a batch's results so far, for all rows or only those with the submitter's `reference`. Ranks come from
     the named ranking or, by default, from the newest that succeeded."""
-    read = reads_file_of(_RESULTS_TYPES[format])
+    read = make_file_check(_RESULTS_TYPES[format])
     query = {"format": format, "reference": reference, "ranking": ranking or None}
-    return ApiCall("GET", path("batches", batch, "results"), read, query, headers={"Accept": "*/*"})
+    return ApiCall("GET", build_path("batches", batch, "results"), read, query, headers={"Accept": "*/*"})
 
 
-def dossier(batch: str, *, ranking: str = "") -> ApiCall[None]:
+def save_dossier(batch: str, *, ranking: str = "") -> ApiCall[None]:
     """Download a batch's dossier as a PDF, in the order of the named ranking or, by default, by score."""
-    read, query = reads_file_of("application/pdf"), {"ranking": ranking or None}
-    return ApiCall("GET", path("batches", batch, "dossier"), read, query, headers={"Accept": "*/*"})
+    read, query = make_file_check("application/pdf"), {"ranking": ranking or None}
+    return ApiCall("GET", build_path("batches", batch, "dossier"), read, query, headers={"Accept": "*/*"})
 
 
 def _upload(
-    where: str,
-    answer: type[R],
+    url_path: str,
+    kind: type[R],
     files: Sequence[Upload],
     rows: Iterable[dict[str, Any]] | None,
     options: RowsQuery | None,
@@ -333,14 +333,16 @@ def _upload(
 ) -> ApiCall[R]:
     if bool(files) == (rows is not None):
         raise InvalidRequest("Pass either `files` or `rows`.")
-    lines = None if rows is None else _lines(rows)
-    return ApiCall("POST", where, reads(answer), _query(options), lines=lines, uploads=tuple(files), key=key)
+    lines = None if rows is None else _format_lines(rows)
+    return ApiCall(
+        "POST", url_path, make_json_parser(kind), _build_query(options), lines=lines, uploads=tuple(files), key=key
+    )
 
 
-def _query(options: RowsQuery | None) -> dict[str, str | int | None]:
+def _build_query(options: RowsQuery | None) -> dict[str, str | int | None]:
     fields = {} if options is None else options.model_dump(mode="json", exclude_unset=True)
     return {name: value if value is None else str(value) for name, value in fields.items()}
 
 
-def _lines(rows: Iterable[dict[str, Any]]) -> bytes:
+def _format_lines(rows: Iterable[dict[str, Any]]) -> bytes:
     return "".join(json.dumps(row) + "\n" for row in rows).encode()

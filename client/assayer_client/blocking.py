@@ -33,7 +33,7 @@ class _BlockingStream(httpx2.AsyncByteStream):
         self._stream.close()
 
 
-def blocking_sleep(sleep: Callable[[float], None]) -> Callable[[float], Awaitable[None]]:
+def make_blocking_sleep(sleep: Callable[[float], None]) -> Callable[[float], Awaitable[None]]:
     async def pause(seconds: float) -> None:
         sleep(seconds)
 
@@ -42,24 +42,24 @@ def blocking_sleep(sleep: Callable[[float], None]) -> Callable[[float], Awaitabl
 
 def finish(work: Awaitable[T] | AsyncGenerator[T, None]) -> T | Iterator[T]:
     """Return a coroutine's result, or an iterator over an asynchronous generator. Neither may ever suspend."""
-    return _stepped(work) if isinstance(work, AsyncGenerator) else _result(work)
+    return _iterate(work) if isinstance(work, AsyncGenerator) else _run_to_end(work)
 
 
-def _result(work: Awaitable[T]) -> T:
+def _run_to_end(work: Awaitable[T]) -> T:
     try:
         next(work.__await__())
-    except StopIteration as ended:
-        return cast(T, ended.value)
+    except StopIteration as stop:
+        return cast(T, stop.value)
     raise RuntimeError("A coroutine in the synchronous client was suspended.")
 
 
-def _stepped(items: AsyncGenerator[T, None]) -> Iterator[T]:
+def _iterate(items: AsyncGenerator[T, None]) -> Iterator[T]:
     try:
         while True:
             try:
-                item = _result(anext(items))
+                item = _run_to_end(anext(items))
             except StopAsyncIteration:
                 return
             yield item
     finally:
-        _result(items.aclose())
+        _run_to_end(items.aclose())

@@ -6,7 +6,7 @@ from typing import Any, Self, TypeVar
 
 import httpx2
 
-from assayer_client.blocking import BlockingHttp, blocking_sleep, finish
+from assayer_client.blocking import BlockingHttp, finish, make_blocking_sleep
 from assayer_client.evaluations import EvaluationBody
 from assayer_client.exchange import Exchange
 from assayer_client.namespaces import Sync
@@ -35,9 +35,9 @@ class Client(Operations[Sync]):
     ) -> None:
         """Create a client; `url` and `key` default to ASSAYER_API_URL and ASSAYER_API_KEY. Raises ConfigurationError if
         either is missing or invalid."""
-        requests = RequestBuilder.of(url, key, timeouts or Timeouts())
+        requests = RequestBuilder.create(url, key, timeouts or Timeouts())
         self._http = httpx2.Client(transport=transport)
-        exchange = Exchange(requests, retries or RetryPolicy(), BlockingHttp(self._http), blocking_sleep(sleep))
+        exchange = Exchange(requests, retries or RetryPolicy(), BlockingHttp(self._http), make_blocking_sleep(sleep))
         super().__init__(exchange, finish)
 
     def __enter__(self) -> Self:

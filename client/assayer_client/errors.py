@@ -56,13 +56,13 @@ class InvalidRequest(ClientError):
     reason = "the request cannot be sent"
 
     @classmethod
-    def of(cls, error: ValidationError) -> "InvalidRequest":
+    def from_validation_error(cls, error: ValidationError) -> "InvalidRequest":
         """Return the error for a request body that could not be built from the input. It names the first invalid
         field."""
-        first = error.errors(include_url=False)[0]
-        where = ".".join(map(str, first["loc"]))
-        message = str(first["msg"]).removeprefix("Value error, ")
-        return cls(f"{where}: {message}." if where else f"{message}.")
+        first_error = error.errors(include_url=False)[0]
+        field = ".".join(map(str, first_error["loc"]))
+        message = str(first_error["msg"]).removeprefix("Value error, ")
+        return cls(f"{field}: {message}." if field else f"{message}.")
 
 
 class ConfigurationError(ClientError):
@@ -154,32 +154,32 @@ class ServiceUnreachable(ClientError):
         self.retryable = retryable
 
 
-def problem_of(status: int, headers: Mapping[str, str], content: bytes, now: dt.datetime) -> ApiProblem:
+def build_problem(status: int, headers: Mapping[str, str], content: bytes, now: dt.datetime) -> ApiProblem:
     """Return the error for a response with a status of 300 or more. Names in `headers` must be in lower case."""
-    members = _members(content) if "json" in headers.get("content-type", "") else {}
-    wait = seconds_to_wait(headers.get("retry-after"), now)
-    request_id = _text(members, "request_id") or headers.get("x-request-id")
+    members = _parse_members(content) if "json" in headers.get("content-type", "") else {}
+    wait = parse_retry_after(headers.get("retry-after"), now)
+    request_id = _read_text(members, "request_id") or headers.get("x-request-id")
     if 300 <= status < 400:
         return ApiProblem(
             status, "The server redirected the request, but redirects are not followed", headers.get("location", "")
         )
     if not members.get("type") or not members.get("title"):
         title = f"The server returned status {status}"
-        return ApiProblem(status, title, _excerpt(content), retry_after=wait, request_id=request_id)
-    words = _text(members, "title"), _text(members, "detail"), _text(members, "type")
+        return ApiProblem(status, title, _make_excerpt(content), retry_after=wait, request_id=request_id)
+    words = _read_text(members, "title"), _read_text(members, "detail"), _read_text(members, "type")
     if status == _GONE:
-        return Deleted(*words, request_id, *_deletion(members))
+        return Deleted(*words, request_id, *_build_deletion_error(members))
     errors = members.get("errors")
     return ApiProblem(
         status,
         *words,
-        tuple(_error(error) for error in errors if isinstance(error, dict)) if isinstance(errors, list) else (),
+        tuple(_parse_error(error) for error in errors if isinstance(error, dict)) if isinstance(errors, list) else (),
         wait,
         request_id,
     )
 
 
-def seconds_to_wait(header: str | None, now: dt.datetime) -> float | None:
+def parse_retry_after(header: str | None, now: dt.datetime) -> float | None:
     """Parse `Retry-After` in either of its forms (RFC 9110, 10.2.3) into seconds; None if it is malformed."""
     if header is None:
         return None
@@ -194,7 +194,7 @@ def seconds_to_wait(header: str | None, now: dt.datetime) -> float | None:
     return max(0.0, (at - now).total_seconds())
 
 
-def _members(content: bytes) -> dict[str, Any]:
+def _parse_members(content: bytes) -> dict[str, Any]:
     try:
         members = json.loads(content)
     except (ValueError, RecursionError):
@@ -202,15 +202,15 @@ def _members(content: bytes) -> dict[str, Any]:
     return members if isinstance(members, dict) else {}
 
 
-def _text(members: Mapping[str, Any], name: str) -> str:
+def _read_text(members: Mapping[str, Any], name: str) -> str:
     value = members.get(name)
     return value if isinstance(value, str) else ""
 
 
-def _deletion(
+def _build_deletion_error(
     members: Mapping[str, Any],
 ) -> tuple[Literal["erased", "retention"] | None, dt.datetime | None, int | None]:
-    why, at, proof = members.get("reason"), _text(members, "deleted_at"), members.get("proof")
+    why, at, proof = members.get("reason"), _read_text(members, "deleted_at"), members.get("proof")
     try:
         deleted_at = dt.datetime.fromisoformat(at) if at else None
     except ValueError:
@@ -218,16 +218,16 @@ def _deletion(
     return why if why in ("erased", "retention") else None, deleted_at, proof if isinstance(proof, int) else None
 
 
-def _error(mapping: Mapping[str, Any]) -> ProblemAt:
+def _parse_error(mapping: Mapping[str, Any]) -> ProblemAt:
     pointer, parameter = mapping.get("pointer"), mapping.get("parameter")
     return ProblemAt(
-        _text(mapping, "detail"),
+        _read_text(mapping, "detail"),
         pointer if isinstance(pointer, str) else None,
         parameter if isinstance(parameter, str) else None,
     )
 
 
-def _excerpt(content: bytes) -> str:
+def _make_excerpt(content: bytes) -> str:
     text = " ".join(content[: 4 * _MAX_EXCERPT_CHARS].decode("utf-8", "replace").split())
     text = "".join(character for character in text if character.isprintable())
     return "" if text.startswith("<") else text[:_MAX_EXCERPT_CHARS]

@@ -7,7 +7,7 @@ from pydantic import Field, StringConstraints, model_validator
 
 from assayer_client.points import ScoreCertainty
 from assayer_client.reports import FitLevel
-from assayer_client.requests import ApiCall, path, reads, reads_text, reads_text_of
+from assayer_client.requests import ApiCall, build_path, make_json_parser, make_text_parser, parse_text
 from assayer_client.resources import DEFAULT_METHOD, Body, JobResource, JobState, Limits, Page, Priority, Resource
 
 BoardModel = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
@@ -144,7 +144,7 @@ class Method(Resource):
     settings."""
 
 
-def evaluations(
+def list_evaluations(
     *,
     state: JobState | None = None,
     batch: str | None = None,
@@ -158,14 +158,16 @@ def evaluations(
     `source` is the submitter's name: the complete name, a row's id, or a file name. `reference` matches only the
     submitter's own id or file name, exactly."""
     query = {"state": state, "batch": batch, "source": source, "reference": reference, "after": after, "limit": limit}
-    return ApiCall("GET", path("evaluations"), reads(Page[Evaluation]), query=query)
+    return ApiCall("GET", build_path("evaluations"), make_json_parser(Page[Evaluation]), query=query)
 
 
-def report_text(job: str, media_type: str = "text/markdown") -> ApiCall[str]:
+def get_report_text(job: str, media_type: str = "text/markdown") -> ApiCall[str]:
     """Return the report verbatim, as `text/markdown`, `text/html` or `application/json`."""
-    return ApiCall("GET", path("evaluations", job, "report"), reads_text_of(media_type), headers={"Accept": media_type})
+    return ApiCall(
+        "GET", build_path("evaluations", job, "report"), make_text_parser(media_type), headers={"Accept": media_type}
+    )
 
 
-def graph_text(job: str, format: Literal["json", "graphml"] = "graphml") -> ApiCall[str]:
+def get_graph_text(job: str, format: Literal["json", "graphml"] = "graphml") -> ApiCall[str]:
     """Return a SciCompanion report's graph, with the references to which its labels refer."""
-    return ApiCall("GET", path("evaluations", job, "graph"), reads_text, query={"format": format})
+    return ApiCall("GET", build_path("evaluations", job, "graph"), parse_text, query={"format": format})

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from assayer_client.errors import ServiceUnreachable
-from assayer_client.retries import may_retry, pause
+from assayer_client.retries import compute_pause, may_retry
 from assayer_client.settings import RetryPolicy
 
 if TYPE_CHECKING:
@@ -40,14 +40,14 @@ class EventReader(Generic[E]):
         self.last = after
         self.ended = False
 
-    def take(self, received: "ServerSentEvent") -> E | None:
+    def take(self, server_event: "ServerSentEvent") -> E | None:
         """Return the event, or None if it was already seen. Raises ServiceUnreachable if the data is not an event from
         the service."""
-        number = int(received.id) if received.id.isascii() and received.id.isdigit() else None
-        if not received.data or (self._stream.numbered and number is not None and number <= self.last):
+        number = int(server_event.id) if server_event.id.isascii() and server_event.id.isdigit() else None
+        if not server_event.data or (self._stream.numbered and number is not None and number <= self.last):
             return None
         try:
-            event = self._stream.kind.model_validate_json(received.data)
+            event = self._stream.kind.model_validate_json(server_event.data)
         except ValidationError as error:
             raise ServiceUnreachable("The service sent a malformed event.", retryable=False) from error
         self.last = self.last if number is None else number
@@ -55,13 +55,13 @@ class EventReader(Generic[E]):
         self.ended = self._stream.ends(event)
         return event
 
-    def pause_after(self, error: Exception | None) -> float:
+    def compute_pause_after(self, error: Exception | None) -> float:
         """Return the seconds to wait before reconnecting; `error` is None if the server closed the stream before its
         last event. Raises the error if it is permanent, or if no new event has arrived for too long."""
         if error is not None and not may_retry(error):
             raise error
         self._failures += 1
-        seconds = pause(self._retries, self._failures, error)
+        seconds = compute_pause(self._retries, self._failures, error)
         self._paused += seconds
         if self._failures >= self._retries.attempts or self._paused > self._retries.seconds:
             raise error or ServiceUnreachable(

@@ -14,10 +14,10 @@ from tenacity import AsyncRetrying
 from assayer_client.blocking import BlockingHttp
 from assayer_client.errors import ApiProblem
 from assayer_client.event_stream import EventReader, EventStream
-from assayer_client.files import atomic_file
+from assayer_client.files import open_atomic_file
 from assayer_client.item_jobs import ItemsPage
 from assayer_client.requests import ApiCall, Response
-from assayer_client.retries import next_poll, options
+from assayer_client.retries import build_retry_options, compute_next_poll
 from assayer_client.settings import RetryPolicy
 from assayer_client.transport import RequestBuilder
 
@@ -42,34 +42,34 @@ class Exchange:
     async def run(self, call: ApiCall[T]) -> T:
         """Send a request and return its result. Failed attempts are retried if that may help. An idempotency key
         ensures that a repeated POST takes effect only once."""
-        return call.read(await self._retrying()(self._send, call, self._requests.key_of(call)))
+        return call.read(await self._create_retrying()(self._send, call, self._requests.choose_idempotency_key(call)))
 
     async def poll(self, call: ApiCall[T], ended: Callable[[T], bool], seconds: float | None) -> T:
         """Repeat a request until `ended` is true for its result. Raises TimeoutError after `seconds`."""
         began = time.monotonic()
         while not ended(response := await self.run(call)):
-            await self._sleep(next_poll(time.monotonic() - began, seconds, call.subject))
+            await self._sleep(compute_next_poll(time.monotonic() - began, seconds, call.subject))
         return response
 
     async def follow(self, stream: EventStream[E], after: int) -> AsyncIterator[E]:
         """Yield the events after event number `after`, reconnecting if the connection is lost."""
         reader = EventReader(stream, after, self._retries)
         while True:
-            broken: Exception | None = None
+            connection_error: Exception | None = None
             try:
                 async with self._open_response(self._requests.stream(stream.path, reader.last)) as response:
                     if response.status_code == _NO_MORE_EVENTS:
                         return
-                    async for received in httpx2.EventSource(response):
-                        if (event := reader.take(received)) is not None:
+                    async for server_event in httpx2.EventSource(response):
+                        if (event := reader.take(server_event)) is not None:
                             yield event
                         if reader.ended:
                             return
             except (httpx2.RequestError, ApiProblem) as error:
-                broken = self._requests.as_error(error)
-            await self._sleep(reader.pause_after(broken))
+                connection_error = self._requests.convert_error(error)
+            await self._sleep(reader.compute_pause_after(connection_error))
 
-    async def outcomes(
+    async def follow_outcomes(
         self, job: str, page_after: Callable[[int], ApiCall[ItemsPage[T]]], after: int, seconds: float | None
     ) -> AsyncIterator[T]:
         """Yield the outcomes of a multi-item job as they arrive. Raises TimeoutError after `seconds`."""
@@ -82,22 +82,22 @@ class Exchange:
             if page.is_last:
                 return
             if not page.items:
-                await self._sleep(next_poll(time.monotonic() - began, seconds, job))
+                await self._sleep(compute_next_poll(time.monotonic() - began, seconds, job))
 
     async def save(self, call: ApiCall[None], target: Path) -> Path:
         """Download a response of any length to a file, which is replaced only when the download is complete. Return
         `target`."""
-        return await self._retrying()(self._download, call, target)
+        return await self._create_retrying()(self._download, call, target)
 
     async def _download(self, call: ApiCall[None], target: Path) -> Path:
         try:
-            with self._requests.request(call, None) as request, atomic_file(target) as file:
+            with self._requests.request(call, None) as request, open_atomic_file(target) as file:
                 async with self._open_response(request) as response:
                     call.read(self._requests.check_response(response.status_code, response.headers, b""))
                     async for piece in response.aiter_bytes():
                         file.write(piece)
         except httpx2.RequestError as error:
-            raise self._requests.as_error(error) from error
+            raise self._requests.convert_error(error) from error
         return target
 
     async def _send(self, call: ApiCall[T], key: str | None) -> Response:
@@ -105,7 +105,7 @@ class Exchange:
             with self._requests.request(call, key) as request:
                 response = await self._http.send(request, auth=None, follow_redirects=False)
         except httpx2.RequestError as error:
-            raise self._requests.as_error(error) from error
+            raise self._requests.convert_error(error) from error
         return self._requests.check_response(response.status_code, response.headers, response.content)
 
     @asynccontextmanager
@@ -118,5 +118,5 @@ class Exchange:
         finally:
             await response.aclose()
 
-    def _retrying(self) -> AsyncRetrying:
-        return AsyncRetrying(**options(self._retries), sleep=self._sleep)
+    def _create_retrying(self) -> AsyncRetrying:
+        return AsyncRetrying(**build_retry_options(self._retries), sleep=self._sleep)

@@ -14,29 +14,29 @@ from assayer_client.errors import InvalidRequest
 
 
 @contextmanager
-def atomic_file(target: Path) -> Iterator[IO[bytes]]:
+def open_atomic_file(target: Path) -> Iterator[IO[bytes]]:
     """Open a temporary file that replaces `target` when the context ends. Until then, and after an error, an existing
     file is unchanged. If `target` is a symbolic link, the link is replaced, not the file to which it points. Devices
     and pipes, even behind a link, are written to directly, but only at the end. Raises InvalidRequest if the file
     cannot be written."""
     with _translate_errors(target):
-        streamed = target.exists() and not target.is_file() and not target.is_dir()
+        is_special_file = target.exists() and not target.is_file() and not target.is_dir()
         if target.is_dir():
             raise InvalidRequest(f"{target} cannot be written: it is a folder.", "Pass the name of a file.")
-        folder = Path(gettempdir()) if streamed else target.parent
+        folder = Path(gettempdir()) if is_special_file else target.parent
         partial = folder / f".{target.name[:100]}.{token_hex(6)}"
         try:
             with open(partial, "xb") as file:
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
-            if streamed:
-                with partial.open("rb") as whole, target.open("wb") as stream:
-                    shutil.copyfileobj(whole, stream)
+            if is_special_file:
+                with partial.open("rb") as source, target.open("wb") as stream:
+                    shutil.copyfileobj(source, stream)
             else:
                 with suppress(FileNotFoundError):
-                    if stat.S_ISREG((existing := target.lstat()).st_mode):
-                        partial.chmod(stat.S_IMODE(existing.st_mode))
+                    if stat.S_ISREG((target_status := target.lstat()).st_mode):
+                        partial.chmod(stat.S_IMODE(target_status.st_mode))
                 partial.replace(target)
         finally:
             partial.unlink(missing_ok=True)

@@ -5,7 +5,7 @@ from typing import ClassVar, Generic, Self, TypeVar
 
 from pydantic import Field, model_validator
 
-from assayer_client.requests import ApiCall, path, reads
+from assayer_client.requests import ApiCall, build_path, make_json_parser
 from assayer_client.resources import TERMINAL, Absent, Dollars, JobState, Problem, Resource
 
 Ended = TypeVar("Ended")
@@ -85,16 +85,25 @@ class ItemsPage(Resource, Generic[Ended]):
         return self.state in TERMINAL and not self.items
 
 
-def items_call(
-    where: str, page: type[ItemsPage[Ended]], job: str, *, after: int, limit: int, seconds: float
+def build_items_call(
+    collection: str, page: type[ItemsPage[Ended]], job: str, *, after: int, limit: int, seconds: float
 ) -> ApiCall[ItemsPage[Ended]]:
-    """Build the request for a job's outcomes in order of arrival; `where` is the path segment for the kind of job."""
+    """Build the request for a job's outcomes in order of arrival; `collection` is the jobs' path segment."""
     headers = {"Prefer": f"wait={seconds:g}"} if seconds else {}
     query = {"after": after, "limit": limit}
-    return ApiCall("GET", path(where, job, "items"), reads(page), query=query, headers=headers, seconds=seconds)
+    return ApiCall(
+        "GET",
+        build_path(collection, job, "items"),
+        make_json_parser(page),
+        query=query,
+        headers=headers,
+        seconds=seconds,
+    )
 
 
-def next_items_call(where: str, page: type[ItemsPage[Ended]], job: str) -> Callable[[int], ApiCall[ItemsPage[Ended]]]:
+def make_next_items_call(
+    collection: str, page: type[ItemsPage[Ended]], job: str
+) -> Callable[[int], ApiCall[ItemsPage[Ended]]]:
     """Return a function that builds the request for all outcomes after a number. The service holds its response while
     there are none."""
-    return lambda after: items_call(where, page, job, after=after, limit=MAX_ITEMS, seconds=_HELD_SECONDS)
+    return lambda after: build_items_call(collection, page, job, after=after, limit=MAX_ITEMS, seconds=_HELD_SECONDS)

@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import Field, StringConstraints
 
 from assayer_client.decisions import DecisionOutcome
-from assayer_client.requests import ApiCall, path, reads, reads_file_of
+from assayer_client.requests import ApiCall, build_path, make_file_check, make_json_parser
 from assayer_client.resources import Body, Explained, JobId, MemberId, Resource
 
 LetterText = Annotated[str, StringConstraints(max_length=20_000)]
@@ -137,10 +137,10 @@ class Objection(Resource):
 def save_letters(batch: str) -> ApiCall[None]:
     """Download a batch's letters as one PDF."""
     query = {"format": "pdf"}
-    return ApiCall("GET", path("batches", batch, "letters"), reads_file_of("application/pdf"), query)
+    return ApiCall("GET", build_path("batches", batch, "letters"), make_file_check("application/pdf"), query)
 
 
 def answer_objection(evaluation: str, number: int, body: AnswerBody) -> ApiCall[Objection]:
     """Record the answer to an objection. It cannot be changed later."""
-    own = path("evaluations", evaluation, "objections", str(number), "answer")
-    return ApiCall("POST", own, reads(Objection), body=body)
+    objection_path = build_path("evaluations", evaluation, "objections", str(number), "answer")
+    return ApiCall("POST", objection_path, make_json_parser(Objection), body=body)

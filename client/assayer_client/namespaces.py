@@ -14,8 +14,16 @@ from pydantic import BaseModel
 
 from assayer_client.event_stream import EventStream
 from assayer_client.exchange import Exchange
-from assayer_client.item_jobs import ItemsPage, items_call, next_items_call
-from assayer_client.requests import ApiCall, HttpMethod, Response, path, reads, reads_file_of, reads_nothing
+from assayer_client.item_jobs import ItemsPage, build_items_call, make_next_items_call
+from assayer_client.requests import (
+    ApiCall,
+    HttpMethod,
+    Response,
+    build_path,
+    ignore_response,
+    make_file_check,
+    make_json_parser,
+)
 from assayer_client.resources import TERMINAL, Event, Page
 
 P = ParamSpec("P")
@@ -42,11 +50,11 @@ class Namespace(Generic[M]):
 class Method(Generic[S, A]):
     """Descriptor for a method with type S on the synchronous client and type A on the asynchronous client."""
 
-    def __init__(self, method: Callable[..., Any], described: Callable[..., Any] | None = None) -> None:
-        """Create a descriptor from a function that takes an Exchange and the method's parameters. `described` is the
+    def __init__(self, method: Callable[..., Any], documented: Callable[..., Any] | None = None) -> None:
+        """Create a descriptor from a function that takes an Exchange and the method's parameters. `documented` is the
         function whose signature and docstring are shown, if it is not `method`."""
-        self._method, self._described = method, described
-        self.__doc__ = (described or method).__doc__
+        self._method, self._documented = method, documented
+        self.__doc__ = (documented or method).__doc__
 
     @overload
     def __get__(self, group: None, owner: object) -> Self: ...
@@ -62,70 +70,84 @@ class Method(Generic[S, A]):
         def method(*args: Any, **kwargs: Any) -> Any:
             return group.finish(bound(*args, **kwargs))
 
-        return update_wrapper(method, self._described or bound)
+        return update_wrapper(method, self._documented or bound)
 
 
 _Operation = Method[Callable[P, T], Callable[P, Coroutine[Any, Any, T]]]
 
 
-def operation(build: Callable[P, ApiCall[T]]) -> _Operation[P, T]:
+def define_operation(build: Callable[P, ApiCall[T]]) -> _Operation[P, T]:
     """Return a method that sends the request built by `build`, and that has the same parameters."""
     return Method(lambda exchange, *args, **kwargs: exchange.run(build(*args, **kwargs)), build)
 
 
-def _where(template: str, *ids: str) -> str:
+def _fill_template(template: str, *ids: str) -> str:
     remaining = iter(ids)
-    return path(*(next(remaining) if part == "{}" else part for part in template.split("/")))
+    return build_path(*(next(remaining) if part == "{}" else part for part in template.split("/")))
 
 
-def by_id(method: HttpMethod, template: str, kind: type[T]) -> _Operation[[str], T]:
+def define_by_id(method: HttpMethod, template: str, kind: type[T]) -> _Operation[[str], T]:
     """Return a method that takes an id and returns a `kind`."""
-    return operation(lambda id: ApiCall(method, _where(template, id), reads(kind)))
+    return define_operation(lambda id: ApiCall(method, _fill_template(template, id), make_json_parser(kind)))
 
 
-def deleting(template: str, *, erase: bool = False) -> _Operation[[str], None]:
+def define_delete(template: str, *, erase: bool = False) -> _Operation[[str], None]:
     """Return a method that takes an id and deletes the resource or, with `erase`, everything stored about it."""
     query = {"erase": "true"} if erase else {}
-    return operation(lambda id: ApiCall("DELETE", _where(template, id), reads_nothing, query))
+    return define_operation(lambda id: ApiCall("DELETE", _fill_template(template, id), ignore_response, query))
 
 
-def sending(method: HttpMethod, where: str, body: type[B], kind: type[T], *, held: float = 0.0) -> _Operation[[B], T]:
-    """Return a method that sends a body and returns a `kind`. The service may hold its response for `held` seconds."""
-    return operation(lambda body: ApiCall(method, _where(where), reads(kind), body=body, seconds=held))
+def define_send(
+    method: HttpMethod, url_path: str, body: type[B], kind: type[T], *, hold_seconds: float = 0.0
+) -> _Operation[[B], T]:
+    """Return a method that sends a body and returns a `kind`. The service may hold its response for
+    `hold_seconds`."""
+    return define_operation(
+        lambda body: ApiCall(method, _fill_template(url_path), make_json_parser(kind), body=body, seconds=hold_seconds)
+    )
 
 
-def sending_to(method: HttpMethod, template: str, body: type[B], kind: type[T]) -> _Operation[[str, B], T]:
+def define_send_to(method: HttpMethod, template: str, body: type[B], kind: type[T]) -> _Operation[[str, B], T]:
     """Return a method that takes an id and a body."""
-    return operation(lambda id, body: ApiCall(method, _where(template, id), reads(kind), body=body))
+    return define_operation(
+        lambda id, body: ApiCall(method, _fill_template(template, id), make_json_parser(kind), body=body)
+    )
 
 
 class _Creating(Protocol[B_contra, T_co]):
     def __call__(self, body: B_contra, *, key: str | None = None) -> T_co: ...
 
 
-def creating(
-    where: str, body: type[B], kind: type[T], *, held: float = 0.0
+def define_create(
+    url_path: str, body: type[B], kind: type[T], *, hold_seconds: float = 0.0
 ) -> Method[_Creating[B, T], _Creating[B, Coroutine[Any, Any, T]]]:
     """Return a method that sends a body with an idempotency key. Repeated calls with the same `key` take effect only
     once."""
 
     def create(body: B, *, key: str | None = None) -> ApiCall[T]:
-        return ApiCall("POST", _where(where), reads(kind), body=body, key=key, seconds=held)
+        return ApiCall(
+            "POST", _fill_template(url_path), make_json_parser(kind), body=body, key=key, seconds=hold_seconds
+        )
 
-    return operation(create)
+    return define_operation(create)
 
 
 class _Listing(Protocol[T_co]):
     def __call__(self, *, after: str | None = None, limit: int = 50) -> T_co: ...
 
 
-def listing(where: str, kind: type[T]) -> Method[_Listing[Page[T]], _Listing[Coroutine[Any, Any, Page[T]]]]:
+def define_list(url_path: str, kind: type[T]) -> Method[_Listing[Page[T]], _Listing[Coroutine[Any, Any, Page[T]]]]:
     """Return a method that returns a page of resources; its parameter `after` is `next` from the previous page."""
 
     def list_page(*, after: str | None = None, limit: int = 50) -> ApiCall[Page[T]]:
-        return ApiCall("GET", path(where), reads(Page.__class_getitem__(kind)), {"after": after, "limit": limit})
+        return ApiCall(
+            "GET",
+            build_path(url_path),
+            make_json_parser(Page.__class_getitem__(kind)),
+            {"after": after, "limit": limit},
+        )
 
-    return operation(list_page)
+    return define_operation(list_page)
 
 
 class _Waiting(Protocol[T_co]):
@@ -136,14 +158,14 @@ def has_ended(job: Any) -> bool:
     return job.state in TERMINAL
 
 
-def waiting_for(
+def define_wait(
     template: str, kind: type[T], ended: Callable[[T], bool] = has_ended
 ) -> Method[_Waiting[T], _Waiting[Coroutine[Any, Any, T]]]:
     """Return a method that waits for a job or batch to end and returns it. After `seconds`, that method raises
     TimeoutError, which names the job or batch; the work continues."""
 
     def wait(exchange: Exchange, id: str, *, seconds: float | None = None) -> Any:
-        return exchange.poll(ApiCall("GET", _where(template, id), reads(kind)), ended, seconds)
+        return exchange.poll(ApiCall("GET", _fill_template(template, id), make_json_parser(kind)), ended, seconds)
 
     return Method(wait)
 
@@ -152,7 +174,7 @@ class _Following(Protocol[T_co]):
     def __call__(self, id: str, *, after: int = 0) -> T_co: ...
 
 
-def event_stream(
+def define_event_stream(
     build: Callable[[str], EventStream[E]],
 ) -> Method[_Following[Iterator[E]], _Following[AsyncIterator[E]]]:
     """Return a method that yields events as they happen, up to the last one. It reconnects if the connection is
@@ -164,51 +186,55 @@ def event_stream(
     return Method(follow)
 
 
-def events_of(where: str) -> Method[_Following[Iterator[Event]], _Following[AsyncIterator[Event]]]:
+def define_events(collection: str) -> Method[_Following[Iterator[Event]], _Following[AsyncIterator[Event]]]:
     """Return the method that yields a job's events."""
-    return event_stream(lambda id: EventStream(path(where, id, "events"), Event, lambda event: event.kind in TERMINAL))
+    return define_event_stream(
+        lambda id: EventStream(build_path(collection, id, "events"), Event, lambda event: event.kind in TERMINAL)
+    )
 
 
 class _ReadingItems(Protocol[T_co]):
     def __call__(self, job: str, *, after: int = 0, limit: int = 100, seconds: float = 0.0) -> T_co: ...
 
 
-def items_of(
-    where: str, page: type[ItemsPage[T]]
+def define_items(
+    collection: str, page: type[ItemsPage[T]]
 ) -> Method[_ReadingItems[ItemsPage[T]], _ReadingItems[Coroutine[Any, Any, ItemsPage[T]]]]:
     """Return a method that returns outcomes in order of arrival. With `seconds`, it waits up to that long for the next
     outcome."""
 
     def items(job: str, *, after: int = 0, limit: int = 100, seconds: float = 0.0) -> ApiCall[ItemsPage[T]]:
-        return items_call(where, page, job, after=after, limit=limit, seconds=seconds)
+        return build_items_call(collection, page, job, after=after, limit=limit, seconds=seconds)
 
-    return operation(items)
+    return define_operation(items)
 
 
 class _Yielding(Protocol[T_co]):
     def __call__(self, id: str, *, after: int = 0, seconds: float | None = None) -> T_co: ...
 
 
-def outcomes_of(where: str, page: type[ItemsPage[T]]) -> Method[_Yielding[Iterator[T]], _Yielding[AsyncIterator[T]]]:
+def define_outcomes(
+    collection: str, page: type[ItemsPage[T]]
+) -> Method[_Yielding[Iterator[T]], _Yielding[AsyncIterator[T]]]:
     """Return a method that yields a multi-item job's outcomes as they arrive. That method raises TimeoutError if any
     are missing after `seconds`."""
 
     def outcomes(exchange: Exchange, id: str, *, after: int = 0, seconds: float | None = None) -> Any:
-        return exchange.outcomes(id, next_items_call(where, page, id), after, seconds)
+        return exchange.follow_outcomes(id, make_next_items_call(collection, page, id), after, seconds)
 
     return Method(outcomes)
 
 
-def waiting_for_items(
-    where: str, kind: type[S], page: type[ItemsPage[T]]
+def define_wait_for_items(
+    collection: str, kind: type[S], page: type[ItemsPage[T]]
 ) -> Method[_Waiting[S], _Waiting[Coroutine[Any, Any, S]]]:
     """Return a method that waits for a multi-item job to end, and returns it with all outcomes in item order. After
     `seconds`, that method raises TimeoutError; the job continues."""
 
     async def wait(exchange: Exchange, id: str, *, seconds: float | None = None) -> Any:
-        async for _ in exchange.outcomes(id, next_items_call(where, page, id), 0, seconds):
+        async for _ in exchange.follow_outcomes(id, make_next_items_call(collection, page, id), 0, seconds):
             continue
-        return await exchange.run(ApiCall("GET", path(where, id), reads(kind)))
+        return await exchange.run(ApiCall("GET", build_path(collection, id), make_json_parser(kind)))
 
     return Method(wait)
 
@@ -218,7 +244,7 @@ _Download = Method[
 ]
 
 
-def download(build: Callable[Concatenate[str, P], ApiCall[None]]) -> _Download[P]:
+def define_download(build: Callable[Concatenate[str, P], ApiCall[None]]) -> _Download[P]:
     """Return a method that downloads a response of any length to a file atomically."""
 
     def save(exchange: Exchange, id: str, target: Path, *args: P.args, **kwargs: P.kwargs) -> Any:
@@ -227,7 +253,9 @@ def download(build: Callable[Concatenate[str, P], ApiCall[None]]) -> _Download[P
     return Method(save)
 
 
-def downloading(template: str, media_type: str, **query: str) -> "_Download[[]]":
+def define_document_download(template: str, media_type: str, **query: str) -> "_Download[[]]":
     """Return a method that saves a document of the given media type to a file."""
-    read: Callable[[Response], None] = reads_file_of(media_type)
-    return download(lambda id: ApiCall("GET", _where(template, id), read, query, headers={"Accept": "*/*"}))
+    read: Callable[[Response], None] = make_file_check(media_type)
+    return define_download(
+        lambda id: ApiCall("GET", _fill_template(template, id), read, query, headers={"Accept": "*/*"})
+    )

@@ -9,7 +9,7 @@ from assayer_client.comparisons import NamedComparison
 from assayer_client.evaluations import IdeaBody
 from assayer_client.llm_requests import FaultCount
 from assayer_client.reports import Blinding, RunUsage, TextFlag
-from assayer_client.requests import ApiCall, path, reads, reads_lines, reads_text_of
+from assayer_client.requests import ApiCall, build_path, make_json_lines_parser, make_json_parser, make_text_parser
 from assayer_client.resources import (
     Absent,
     Body,
@@ -305,22 +305,24 @@ class RankingResource(JobResource):
     links: RankingLinks
 
 
-def rankings(
+def list_rankings(
     *, batch: str | None = None, reference: str | None = None, after: str | None = None, limit: int = 50
 ) -> ApiCall[Page[RankingResource]]:
     """List the caller's own rankings, newest first. With `batch`, list all rankings that contain at least two of its
     ideas, regardless of who started them. With `reference`, list only rankings that contain an idea with this
     submitter's name."""
     query = {"batch": batch, "reference": reference, "after": after, "limit": limit}
-    return ApiCall("GET", path("rankings"), reads(Page[RankingResource]), query=query)
+    return ApiCall("GET", build_path("rankings"), make_json_parser(Page[RankingResource]), query=query)
 
 
-def ranking_text(job: str, media_type: str = "text/markdown") -> ApiCall[str]:
+def get_ranking_text(job: str, media_type: str = "text/markdown") -> ApiCall[str]:
     """Return the ranking verbatim, as `text/markdown`, `text/html`, `text/csv` or `application/json`."""
-    return ApiCall("GET", path("rankings", job, "report"), reads_text_of(media_type), headers={"Accept": media_type})
+    return ApiCall(
+        "GET", build_path("rankings", job, "report"), make_text_parser(media_type), headers={"Accept": media_type}
+    )
 
 
-def ranking_comparisons(job: str) -> ApiCall[tuple[NamedComparison, ...]]:
+def list_ranking_comparisons(job: str) -> ApiCall[tuple[NamedComparison, ...]]:
     """Return all comparisons on which a ranking is based, with the submitters' names for the ideas, for use in a later
     ranking."""
-    return ApiCall("GET", path("rankings", job, "comparisons"), reads_lines(NamedComparison))
+    return ApiCall("GET", build_path("rankings", job, "comparisons"), make_json_lines_parser(NamedComparison))

@@ -33,7 +33,7 @@ class Upload:
     media_type: str = "application/octet-stream"
 
     @contextmanager
-    def opened(self) -> Iterator[IO[bytes] | bytes]:
+    def open(self) -> Iterator[IO[bytes] | bytes]:
         """Open the content at its beginning, once for every attempt. Raises InvalidRequest if the file cannot be
         read."""
         if isinstance(self.content, bytes):
@@ -72,10 +72,10 @@ class ApiCall(Generic[T]):
         """The id at the end of the path."""
         return unquote(self.path.rpartition("/")[2])
 
-    def parameters(self) -> dict[str, str | int]:
+    def build_parameters(self) -> dict[str, str | int]:
         return {name: value for name, value in self.query.items() if value is not None}
 
-    def content(self) -> tuple[str, bytes] | None:
+    def serialise_body(self) -> tuple[str, bytes] | None:
         """Return the media type and bytes of a body that is not multipart; None if there is none. Fields that the
         caller did not set are omitted, so that the service's defaults apply. Raises InvalidRequest if a text contains a
         lone surrogate."""
@@ -89,7 +89,7 @@ class ApiCall(Generic[T]):
             raise InvalidRequest(f"The input cannot be serialised to JSON: {error}.") from None
 
 
-def path(*parts: str) -> str:
+def build_path(*parts: str) -> str:
     """Return a path such as `/v1/evaluations/ev_1`. Parts are escaped, so that an id cannot address another resource.
     Raises InvalidRequest if an id is empty, `.` or `..`."""
     for part in parts:
@@ -98,7 +98,7 @@ def path(*parts: str) -> str:
     return "/v1/" + "/".join(quote(part, safe="") for part in parts)
 
 
-def reads(kind: Any) -> Callable[[Response], Any]:
+def make_json_parser(kind: Any) -> Callable[[Response], Any]:
     """Return a parser for JSON of type `kind`. Resources ignore fields that a newer service has added."""
     adapter: TypeAdapter[Any] = TypeAdapter(kind)
 
@@ -106,38 +106,38 @@ def reads(kind: Any) -> Callable[[Response], Any]:
         try:
             return adapter.validate_json(response.content)
         except ValidationError as error:
-            raise _unreadable(response, f"it has invalid values ({error.error_count()})") from error
+            raise _build_unreadable_error(response, f"it has invalid values ({error.error_count()})") from error
 
     return read
 
 
-def reads_lines(kind: Any) -> Callable[[Response], tuple[Any, ...]]:
+def make_json_lines_parser(kind: Any) -> Callable[[Response], tuple[Any, ...]]:
     """Return a parser for JSON Lines whose lines are of type `kind`."""
-    read = reads(kind)
+    read = make_json_parser(kind)
     return lambda response: tuple(
         read(response._replace(content=line)) for line in response.content.split(b"\n") if line.strip()
     )
 
 
-def reads_text(response: Response) -> str:
+def parse_text(response: Response) -> str:
     try:
         return response.content.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise _unreadable(response, "it is not UTF-8") from error
+        raise _build_unreadable_error(response, "it is not UTF-8") from error
 
 
-def reads_text_of(media_type: str) -> Callable[[Response], str]:
+def make_text_parser(media_type: str) -> Callable[[Response], str]:
     """Return a parser for text of this media type. A response of another type is rejected, because it comes from
     another program, such as a proxy."""
 
     def read(response: Response) -> str:
         _check_type(response, media_type)
-        return reads_text(response)
+        return parse_text(response)
 
     return read
 
 
-def reads_file_of(media_type: str) -> Callable[[Response], None]:
+def make_file_check(media_type: str) -> Callable[[Response], None]:
     """Return a check of the response headers that rejects other media types. It runs before the first byte is saved."""
 
     def read(response: Response) -> None:
@@ -146,20 +146,20 @@ def reads_file_of(media_type: str) -> Callable[[Response], None]:
     return read
 
 
-def reads_nothing(_: Response) -> None:
+def ignore_response(_: Response) -> None:
     return None
 
 
 def _check_type(response: Response, media_type: str) -> None:
     kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != media_type:
-        raise _unreadable(response, f"it is not {media_type}")
+        raise _build_unreadable_error(response, f"it is not {media_type}")
 
 
-def _unreadable(response: Response, why: str) -> ServiceUnreachable:
+def _build_unreadable_error(response: Response, reason: str) -> ServiceUnreachable:
     kind = response.headers.get("content-type", "without a content type")
     return ServiceUnreachable(
-        f"The server's response ({response.status}, {kind}) cannot be read: {why}.",
+        f"The server's response ({response.status}, {kind}) cannot be read: {reason}.",
         "Check ASSAYER_API_URL, and that the versions of the client and the service match.",
         retryable=False,
     )

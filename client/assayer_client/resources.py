@@ -55,23 +55,23 @@ document."""
 _FIRST, _LAST = dt.datetime(2000, 1, 1, tzinfo=dt.UTC), dt.datetime(2200, 1, 1, tzinfo=dt.UTC)
 
 
-def _plausible(moment: dt.datetime) -> dt.datetime:
+def _require_plausible(moment: dt.datetime) -> dt.datetime:
     if not _FIRST <= moment < _LAST:
         raise ValueError(f"The timestamp {moment.isoformat()} must be between the years {_FIRST:%Y} and {_LAST:%Y}")
     return moment.astimezone(dt.UTC)
 
 
-Moment = Annotated[AwareDatetime, AfterValidator(_plausible)]
+Moment = Annotated[AwareDatetime, AfterValidator(_require_plausible)]
 """RFC 3339 timestamp with a UTC offset."""
 
 
-def _printable(text: str) -> str:
+def _require_printable(text: str) -> str:
     if not text.isprintable() or not text.strip():
         raise ValueError("The name must be one line of printable text")
     return text
 
 
-Name = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_printable)]
+Name = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_require_printable)]
 """Display name of a tenant, a key or a member."""
 
 
@@ -103,10 +103,10 @@ class Absent(Resource):
     reason: str
 
 
-def as_record(value: Any) -> Any:
+def convert_to_record(value: Any) -> Any:
     """Convert JSON objects to `Record`s, or to `Absent` if their only key is `reason`, and arrays to tuples."""
     if isinstance(value, list | tuple):
-        return tuple(as_record(item) for item in value)
+        return tuple(convert_to_record(member) for member in value)
     if not isinstance(value, dict):
         return value
     return Absent(**value) if value.keys() == {"reason"} else Record(**value)
@@ -124,10 +124,12 @@ class Record(Resource):
     @model_validator(mode="before")
     @classmethod
     def _nested(cls, fields: Any) -> Any:
-        return {name: as_record(value) for name, value in fields.items()} if isinstance(fields, dict) else fields
+        return (
+            {name: convert_to_record(value) for name, value in fields.items()} if isinstance(fields, dict) else fields
+        )
 
 
-RecordOrAbsent = Annotated[Record | Absent, BeforeValidator(as_record)]
+RecordOrAbsent = Annotated[Record | Absent, BeforeValidator(convert_to_record)]
 
 
 class Page(Resource, Generic[T]):

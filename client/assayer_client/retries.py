@@ -17,7 +17,7 @@ def may_retry(error: BaseException) -> bool:
     return isinstance(error, ApiProblem | ServiceUnreachable) and error.retryable
 
 
-def pause(retries: RetryPolicy, failures: int, error: BaseException | None) -> float:
+def compute_pause(retries: RetryPolicy, failures: int, error: BaseException | None) -> float:
     """Return a random delay in seconds after this many failures. It is at least the service's Retry-After, plus a
     random part, so that clients rejected at the same time do not retry at the same time."""
     backoff: float = min(retries.longest_pause, retries.first_pause * 2 ** min(failures - 1, 30))
@@ -26,18 +26,18 @@ def pause(retries: RetryPolicy, failures: int, error: BaseException | None) -> f
     return backoff * spread if requested is None else requested + min(backoff, 1.0) * spread
 
 
-def options(retries: RetryPolicy) -> dict[str, Any]:
+def build_retry_options(retries: RetryPolicy) -> dict[str, Any]:
     """Return keyword arguments for tenacity's AsyncRetrying."""
 
     def wait(state: RetryCallState) -> float:
-        return pause(retries, state.attempt_number, state.outcome.exception() if state.outcome else None)
+        return compute_pause(retries, state.attempt_number, state.outcome.exception() if state.outcome else None)
 
-    def tell(state: RetryCallState) -> None:
+    def log_retry(state: RetryCallState) -> None:
         error = state.outcome.exception() if state.outcome else None
         _LOG.info("%s Trying again in %.1f s.", error, state.upcoming_sleep)
 
     return {
-        "before_sleep": tell,
+        "before_sleep": log_retry,
         "retry": retry_if_exception(may_retry),
         "wait": wait,
         "stop": stop_any(stop_after_attempt(retries.attempts), stop_before_delay(retries.seconds)),
@@ -45,7 +45,7 @@ def options(retries: RetryPolicy) -> dict[str, Any]:
     }
 
 
-def next_poll(elapsed: float, limit: float | None, job: str = "It") -> float:
+def compute_next_poll(elapsed: float, limit: float | None, job: str = "It") -> float:
     """Return the seconds until the next poll: a tenth of the time already waited, but at least 0.2 and at limit 5.
     Raises TimeoutError, which names the job, after `limit` seconds."""
     if limit is None:

@@ -7,7 +7,7 @@ from pydantic import Field, StringConstraints, model_validator
 
 from assayer_client.calls import ReviewAnswers
 from assayer_client.people import Affiliation, Email, Member, PersonRole
-from assayer_client.requests import ApiCall, path, reads, reads_nothing
+from assayer_client.requests import ApiCall, build_path, ignore_response, make_json_parser
 from assayer_client.resources import Absent, BatchId, Body, Explained, JobId, JobState, MemberId, Name, Page, Resource
 
 ReviewerId = Annotated[str, Field(pattern=r"^mb_[A-Za-z0-9]{1,60}$")]
@@ -359,29 +359,35 @@ class Panel(Resource):
     sign_off: SignOff | None
 
 
-def assignments(*, batch: str | None = None, limit: int = 1_000) -> ApiCall[Page[Assignment]]:
+def list_assignments(*, batch: str | None = None, limit: int = 1_000) -> ApiCall[Page[Assignment]]:
     """List assignments: for reviewers, only their own, starting with those without an opinion; for other roles, all."""
-    return ApiCall("GET", path("assignments"), reads(Page[Assignment]), {"batch": batch, "limit": limit})
+    return ApiCall(
+        "GET", build_path("assignments"), make_json_parser(Page[Assignment]), {"batch": batch, "limit": limit}
+    )
 
 
 def assign_reviewer(evaluation: str, body: AssignOneBody) -> ApiCall[None]:
     """Assign a proposal to one reviewer, chosen manually."""
-    return ApiCall("POST", path("evaluations", evaluation, "assignments"), reads_nothing, body=body)
+    return ApiCall("POST", build_path("evaluations", evaluation, "assignments"), ignore_response, body=body)
 
 
 def withdraw_assignment(evaluation: str, *, reviewer: str) -> ApiCall[None]:
     """Withdraw a proposal from a reviewer who has not given an opinion on it."""
-    own = path("evaluations", evaluation, "assignments")
-    return ApiCall("DELETE", own, reads_nothing, {"reviewer": reviewer})
+    assignment_path = build_path("evaluations", evaluation, "assignments")
+    return ApiCall("DELETE", assignment_path, ignore_response, {"reviewer": reviewer})
 
 
 def clear_conflict(evaluation: str, *, reviewer: str, reason: str) -> ApiCall[ConflictOfInterest]:
     """Clear a conflict of interest, with a reason. The conflict stays on record."""
-    own = path("evaluations", evaluation, "conflicts")
-    return ApiCall("DELETE", own, reads(ConflictOfInterest), {"reviewer": reviewer, "reason": reason})
+    conflict_path = build_path("evaluations", evaluation, "conflicts")
+    return ApiCall(
+        "DELETE", conflict_path, make_json_parser(ConflictOfInterest), {"reviewer": reviewer, "reason": reason}
+    )
 
 
-def panel(batch: str, *, limit: int | None = None, after: str | None = None) -> ApiCall[Panel]:
+def get_panel(batch: str, *, limit: int | None = None, after: str | None = None) -> ApiCall[Panel]:
     """Return the opinions on a batch and how far its reviewers agree, all at once or with `limit` rows per page.
     `after` is `next` from the previous page. On each page, figures and agreement cover the whole batch."""
-    return ApiCall("GET", path("batches", batch, "panel"), reads(Panel), {"limit": limit, "after": after})
+    return ApiCall(
+        "GET", build_path("batches", batch, "panel"), make_json_parser(Panel), {"limit": limit, "after": after}
+    )

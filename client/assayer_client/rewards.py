@@ -5,17 +5,17 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
 from assayer_client.item_jobs import MAX_ITEMS, AcceptedItems, ItemCounts, ItemLinks, ItemOutcome, ItemsPage
-from assayer_client.requests import ApiCall, path, reads_text_of
+from assayer_client.requests import ApiCall, build_path, make_text_parser
 from assayer_client.resources import Absent, Body, Dollars, JobResource, Limits, LivePriority, PromptVersion, Resource
 
 
-def _with_words(text: str) -> str:
+def _require_words(text: str) -> str:
     if not text.strip():
         raise ValueError("The text is empty")
     return text
 
 
-Words = Annotated[str, AfterValidator(_with_words)]
+Words = Annotated[str, AfterValidator(_require_words)]
 
 
 DebateRole = Literal["moderator", "analyst", "critic", "evaluator"]
@@ -253,11 +253,11 @@ class VerifiedRollout(Resource):
     job: str
 
 
-def debate_text(job: str, item: int, media_type: str = "text/markdown") -> ApiCall[str]:
+def get_debate_text(job: str, item: int, media_type: str = "text/markdown") -> ApiCall[str]:
     """Return the record of how an item was judged, as `text/markdown` or `text/html`; `item` is its position in the
     request, from 0. Raises ApiProblem (409), with the reason, if the item has no reward."""
-    where = path("rewards", job, "items", str(item), "debate")
-    return ApiCall("GET", where, reads_text_of(media_type), headers={"Accept": media_type})
+    url_path = build_path("rewards", job, "items", str(item), "debate")
+    return ApiCall("GET", url_path, make_text_parser(media_type), headers={"Accept": media_type})
 
 
 HELD_SECONDS = 60.0

@@ -16,7 +16,7 @@ from uuid import uuid4
 import httpx2
 from pydantic import SecretStr
 
-from assayer_client.errors import ApiProblem, ConfigurationError, InvalidRequest, ServiceUnreachable, problem_of
+from assayer_client.errors import ApiProblem, ConfigurationError, InvalidRequest, ServiceUnreachable, build_problem
 from assayer_client.requests import ApiCall, Response
 from assayer_client.settings import DEFAULT_URL, Timeouts
 from assayer_client.version import __version__
@@ -31,7 +31,7 @@ class RequestBuilder:
     now: Callable[[], dt.datetime]
 
     @classmethod
-    def of(cls, url: str | None, key: str | None, timeouts: Timeouts) -> "RequestBuilder":
+    def create(cls, url: str | None, key: str | None, timeouts: Timeouts) -> "RequestBuilder":
         """Create a builder; `url` and `key` default to ASSAYER_API_URL and ASSAYER_API_KEY. Raises ConfigurationError
         if either is missing or invalid."""
         address = url or os.environ.get("ASSAYER_API_URL") or DEFAULT_URL
@@ -43,10 +43,10 @@ class RequestBuilder:
         if not (secret.isascii() and secret.isprintable() and " " not in secret):
             raise ConfigurationError("The API key contains invalid characters.", "Check that it was copied correctly.")
         return cls(
-            _address(address), SecretStr(secret), timeouts, lambda: str(uuid4()), lambda: dt.datetime.now(dt.UTC)
+            _parse_address(address), SecretStr(secret), timeouts, lambda: str(uuid4()), lambda: dt.datetime.now(dt.UTC)
         )
 
-    def key_of(self, call: ApiCall[Any]) -> str | None:
+    def choose_idempotency_key(self, call: ApiCall[Any]) -> str | None:
         """Return the idempotency key for all attempts of a POST, generated unless the call has one; None for other
         methods. Raises InvalidRequest if the call's own key is invalid."""
         if call.method != "POST":
@@ -60,7 +60,7 @@ class RequestBuilder:
     @contextmanager
     def request(self, call: ApiCall[Any], key: str | None) -> Iterator[httpx2.Request]:
         """Build a request. The call's files are open until the context ends."""
-        headers = {**self._headers("application/json"), **call.headers}
+        headers = {**self._build_headers("application/json"), **call.headers}
         body: dict[str, Any] = {}
         with ExitStack() as stack:
             if key is not None:
@@ -70,28 +70,30 @@ class RequestBuilder:
                 boundary = hashlib.sha256((key or "").encode()).hexdigest()[:32]
                 headers["Content-Type"] = f"multipart/form-data; boundary={boundary}"
                 files = [
-                    (upload.name, stack.enter_context(upload.opened()), upload.media_type) for upload in call.uploads
+                    (upload.name, stack.enter_context(upload.open()), upload.media_type) for upload in call.uploads
                 ]
                 body["files"] = [("file", file) for file in files]
-            elif (content := call.content()) is not None:
+            elif (content := call.serialise_body()) is not None:
                 headers["Content-Type"], body["content"] = content
-            timeout = self._timeout(self.timeouts.answer + call.seconds)
-            url, parameters = self._url(call.path), call.parameters()
+            timeout = self._build_timeout(self.timeouts.answer + call.seconds)
+            url, parameters = self._build_url(call.path), call.build_parameters()
             yield httpx2.Request(call.method, url, params=parameters, headers=headers, extensions=timeout, **body)
 
     def stream(self, path: str, last: int) -> httpx2.Request:
         """Build the request for the events after event number `last`."""
-        headers = self._headers("text/event-stream") | ({"Last-Event-ID": str(last)} if last else {})
-        return httpx2.Request("GET", self._url(path), headers=headers, extensions=self._timeout(self.timeouts.silence))
+        headers = self._build_headers("text/event-stream") | ({"Last-Event-ID": str(last)} if last else {})
+        return httpx2.Request(
+            "GET", self._build_url(path), headers=headers, extensions=self._build_timeout(self.timeouts.silence)
+        )
 
     def check_response(self, status: int, headers: httpx2.Headers, content: bytes) -> Response:
         """Return the response if it was successful. Raises ApiProblem otherwise."""
-        answered = Response(status, {name.lower(): value for name, value in headers.items()}, content)
+        response = Response(status, {name.lower(): value for name, value in headers.items()}, content)
         if not 200 <= status < 300:
-            raise problem_of(*answered, now=self.now())
-        return answered
+            raise build_problem(*response, now=self.now())
+        return response
 
-    def as_error(self, error: httpx2.RequestError | ApiProblem) -> ApiProblem | ServiceUnreachable:
+    def convert_error(self, error: httpx2.RequestError | ApiProblem) -> ApiProblem | ServiceUnreachable:
         if isinstance(error, ApiProblem):
             return error
         reason = str(error).rstrip(".") or type(error).__name__
@@ -100,17 +102,17 @@ class RequestBuilder:
             "Check that it is running and that ASSAYER_API_URL is its URL.",
         )
 
-    def _url(self, path: str) -> httpx2.URL:
+    def _build_url(self, path: str) -> httpx2.URL:
         return self.url.copy_with(raw_path=(self.url.path.rstrip("/") + path).encode("ascii"))
 
-    def _headers(self, accept: str) -> dict[str, str]:
+    def _build_headers(self, accept: str) -> dict[str, str]:
         return {
             "Authorization": f"Bearer {self.key.get_secret_value()}",
             "Accept": accept,
             "User-Agent": f"assayer-client/{__version__}",
         }
 
-    def _timeout(self, seconds: float) -> dict[str, Any]:
+    def _build_timeout(self, seconds: float) -> dict[str, Any]:
         timeout = httpx2.Timeout(seconds, connect=self.timeouts.connect)
         return {"timeout": timeout.as_dict()}
 
@@ -118,7 +120,7 @@ class RequestBuilder:
 _KEY = re.compile(r"[!-~]{1,255}")
 
 
-def _address(text: str) -> httpx2.URL:
+def _parse_address(text: str) -> httpx2.URL:
     try:
         url = httpx2.URL(text)
     except httpx2.InvalidURL as error:

@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 from pydantic import Field
 
 from assayer_client.errors import InvalidRequest
-from assayer_client.requests import ApiCall, path, reads
+from assayer_client.requests import ApiCall, build_path, make_json_parser
 from assayer_client.resources import Body, Page, Resource
 
 WebhookEvent = Literal[
@@ -62,10 +62,13 @@ class DeliveryResource(Resource):
     created_at: dt.datetime
 
 
-def deliveries(webhook: str, *, limit: int = 50) -> ApiCall[Page[DeliveryResource]]:
+def list_deliveries(webhook: str, *, limit: int = 50) -> ApiCall[Page[DeliveryResource]]:
     """List a webhook's messages, newest first, with their delivery outcomes."""
     return ApiCall(
-        "GET", path("webhooks", webhook, "deliveries"), reads(Page[DeliveryResource]), query={"limit": limit}
+        "GET",
+        build_path("webhooks", webhook, "deliveries"),
+        make_json_parser(Page[DeliveryResource]),
+        query={"limit": limit},
     )
 
 

@@ -37,7 +37,7 @@ from cluster.cli.options import (
     WithLocalModel,
     WithModel,
     WithProfile,
-    day,
+    parse_day_option,
 )
 from cluster.cli.output import PageFormat, make_folder, write_formats
 from cluster.cli.terminal import EvaluationProgress, print_error, print_json, print_markup, run_resumable, show_table
@@ -53,7 +53,7 @@ _RENDER: dict[PageFormat, Callable[[BiasTestReport], str]] = {
     PageFormat.md: render_bias_test_markdown,
     PageFormat.json: render_json,
 }
-_NOT_REACHED = "not evaluated, because the bias test was stopped."
+_NOT_REACHED_REASON = "not evaluated, because the bias test was stopped."
 
 
 class _BiasTestOutcome(NamedTuple):
@@ -109,7 +109,7 @@ def bias_test(
         plan = BiasTestPlan(
             method=method,
             blind=blind,
-            cutoff=day(cutoff, "cutoff"),
+            cutoff=parse_day_option(cutoff, "cutoff"),
             attributes=_parse_attributes(attributes or (), persuasive),
             started_at=dt.datetime.now(dt.UTC),
             repeats=repeats or (1 if chosen.settings.llm is None else 2),
@@ -160,7 +160,10 @@ async def _run_bias_test(paths: Sequence[Path], plan: BiasTestPlan, settings: Se
     today = plan.started_at.date()
     check_request(plan.method, plan.cutoff, today)
     ideas, rejected = await read_idea_inputs(paths, settings, today)
-    problems = [item.message if item.source in item.message else f"{item.source}: {item.message}" for item in rejected]
+    problems = [
+        rejection.message if rejection.source in rejection.message else f"{rejection.source}: {rejection.message}"
+        for rejection in rejected
+    ]
     if not ideas:
         return _BiasTestOutcome(None, problems)
     make_folder(out, "The bias test")
@@ -168,31 +171,33 @@ async def _run_bias_test(paths: Sequence[Path], plan: BiasTestPlan, settings: Se
     evaluated: list[EvaluatedVariant] = []
     stopped: AssayerError | None = None
     async with open_database(settings) as database, open_engine(settings, (plan.method,), database) as engine:
-        work = [(idea, variant) for number, idea in enumerate(distinct) for variant in _variants(idea, number, plan)]
+        work = [
+            (idea, variant) for number, idea in enumerate(distinct) for variant in _create_variants(idea, number, plan)
+        ]
         if PERSUASION in plan.attributes:
             with EvaluationProgress(len(distinct)) as progress:
                 persuasive_variants, failures = await _write_persuasive_variants(engine, distinct, progress)
             work, problems = [*work, *persuasive_variants], [*problems, *failures]
         with EvaluationProgress(len(work)) as progress:
             for repetition in range(1, plan.repeats + 1):
-                chosen = [item for item in work if item[1].repetition == repetition]
+                chosen = [pair for pair in work if pair[1].repetition == repetition]
                 if stopped is None:
                     async with answer_anew(engine, database, repetition) as fresh_engine:
                         variants_done, stopped = await _evaluate_variants(fresh_engine, chosen, plan, progress)
                 else:
-                    variants_done = [EvaluatedVariant(*item, None, _NOT_REACHED) for item in chosen]
+                    variants_done = [EvaluatedVariant(*pair, None, _NOT_REACHED_REASON) for pair in chosen]
                 evaluated += variants_done
     problems += [
-        f"{item.idea.source}, {item.variant.name}: {item.failure}"
-        for item in evaluated
-        if item.failure not in ("", _NOT_REACHED)
+        f"{evaluated_variant.idea.source}, {evaluated_variant.variant.name}: {evaluated_variant.failure}"
+        for evaluated_variant in evaluated
+        if evaluated_variant.failure not in ("", _NOT_REACHED_REASON)
     ]
-    if all(item.report is None for item in evaluated):
+    if all(evaluated_variant.report is None for evaluated_variant in evaluated):
         return _BiasTestOutcome(None, problems, stopped)
     return _BiasTestOutcome(build_bias_test_report(plan, evaluated), problems, stopped)
 
 
-def _variants(idea: Idea, number: int, plan: BiasTestPlan) -> list[Variant]:
+def _create_variants(idea: Idea, number: int, plan: BiasTestPlan) -> list[Variant]:
     variants = list(build_variants(idea, number, plan.attributes))
     return [*variants, *repeat_reference(variants[0], plan.repeats)]
 
@@ -207,19 +212,19 @@ async def _write_persuasive_variants(
     from assayer.run.run import Run
     from cluster.run_request import LOCAL_REQUEST
 
-    async def variant(number: int, idea: Idea) -> Variant:
-        budget = LOCAL_REQUEST.budget(engine.settings.evaluation)
+    async def write_variant(number: int, idea: Idea) -> Variant:
+        budget = LOCAL_REQUEST.create_budget(engine.settings.evaluation)
         run = Run(EvaluationId(f"bt_{idea.id}"), None, engine.clock, progress, budget)
         copy = await reword_persuasively(idea.text, engine.backends.llm, run)
-        progress.idea_done()
+        progress.finish_idea()
         if copy.objection:
             raise InputError(f"The persuasive wording changed the content: {copy.objection}.")
         return build_persuasive_variant(idea, number, copy.text)
 
-    variants = await gather_all(catch_failure(variant(number, idea)) for number, idea in enumerate(ideas))
+    variants = await gather_all(catch_failure(write_variant(number, idea)) for number, idea in enumerate(ideas))
     pairs = list(zip(ideas, variants, strict=True))
-    failures = [f"{idea.source}, persuasion: {item.error}" for idea, item in pairs if isinstance(item, Failed)]
-    return [(idea, item) for idea, item in pairs if not isinstance(item, Failed)], failures
+    failures = [f"{idea.source}, persuasion: {answer.error}" for idea, answer in pairs if isinstance(answer, Failed)]
+    return [(idea, answer) for idea, answer in pairs if not isinstance(answer, Failed)], failures
 
 
 async def _evaluate_variants(
@@ -234,16 +239,18 @@ async def _evaluate_variants(
             run_request = RunRequest(blind=plan.blind)
             return (await engine.evaluate(variant.idea, plan.method, plan.cutoff, progress, run_request)).report
         finally:
-            progress.idea_done()
+            progress.finish_idea()
 
-    ended, stopped = await run_side_by_side([partial(evaluate_variant, variant) for _, variant in work], engine.reach)
-    return [_outcome(pair, ended.get(number)) for number, pair in enumerate(work)], stopped
+    ended, stopped = await run_side_by_side(
+        [partial(evaluate_variant, variant) for _, variant in work], engine.check_llm_reachable
+    )
+    return [_build_outcome(pair, ended.get(number)) for number, pair in enumerate(work)], stopped
 
 
-def _outcome(pair: tuple[Idea, Variant], result: Report | AssayerError | None) -> EvaluatedVariant:
+def _build_outcome(pair: tuple[Idea, Variant], result: Report | AssayerError | None) -> EvaluatedVariant:
     if isinstance(result, Report):
         return EvaluatedVariant(*pair, result)
-    return EvaluatedVariant(*pair, None, _NOT_REACHED if result is None else str(result))
+    return EvaluatedVariant(*pair, None, _NOT_REACHED_REASON if result is None else str(result))
 
 
 def _show(bias_test: BiasTestReport, files: Sequence[Path]) -> None:
@@ -251,14 +258,14 @@ def _show(bias_test: BiasTestReport, files: Sequence[Path]) -> None:
     print_markup(f"Differences in points of 10, blind mode {'on' if bias_test.blind else 'off'}:")
     rows = [
         (
-            ATTRIBUTE_TITLES[item.attribute],
-            item.comparison,
-            page.format_score_name(item.score),
-            page.format_points(None if isinstance(item.mean, Absent) else item.mean),
-            "–" if isinstance(item.interval, Absent) else page.format_interval(item.interval),
-            page.format_size(item.largest),
+            ATTRIBUTE_TITLES[difference.attribute],
+            difference.comparison,
+            page.format_score_name(difference.score),
+            page.format_points(None if isinstance(difference.mean, Absent) else difference.mean),
+            "–" if isinstance(difference.interval, Absent) else page.format_interval(difference.interval),
+            page.format_size(difference.largest),
         )
-        for item in bias_test.differences
+        for difference in bias_test.differences
     ]
     show_table(("", "Compared", "Score", "Mean", "95 % interval", "Largest"), rows)
     print_markup(escape(page.finding.text))

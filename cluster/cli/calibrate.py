@@ -9,7 +9,7 @@ from rich.markup import escape
 
 from assayer.errors import InputError
 from assayer.methods.innoeval.board.decision import DecisionCalibration
-from cluster.cli.options import WithJson, comma_separated
+from cluster.cli.options import WithJson, split_at_commas
 from cluster.cli.terminal import print_json, print_markup, show_table
 from cluster.innoeval_calibrations import fit_calibration, read_labels, save_calibration
 from cluster.settings_loading import load_settings
@@ -20,7 +20,7 @@ app = typer.Typer(
 
 
 @app.callback()
-def methods() -> None:
+def require_subcommand() -> None:
     """Keep the method's name a required part of the command although there is only one method."""
 
 
@@ -37,7 +37,7 @@ def innoeval(
 ) -> None:
     """Fit thresholds on final scores, and measure their quality on held-out ideas."""
     settings = load_settings()
-    outcomes = comma_separated(classes)
+    outcomes = split_at_commas(classes)
     if len(set(outcomes)) != len(outcomes) or len(outcomes) < 2:
         raise InputError(
             f"--classes {classes!r} must name two or more different outcomes.", "List them from worst to best."

@@ -23,28 +23,28 @@ class LazyCommand(TyperCommand):
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
         """Return the actual command's context, so that the actual command handles everything, including help and
         usage."""
-        return self.command().make_context(info_name, args, parent, **extra)
+        return self.load_command().make_context(info_name, args, parent, **extra)
 
-    def command(self) -> Any:
+    def load_command(self) -> Any:
         """Import and return the actual command, with an example in its help."""
         function = str(self.name).replace("-", "_")
         module = import_module(".".join((_PACKAGE, *self._groups, function)))
         if hasattr(module, "app"):
             command: Any = typer.main.get_group(module.app)
         else:
-            alone = typer.Typer(add_completion=False)
-            alone.command(self.name)(getattr(module, function))
-            command = typer.main.get_command(alone)
+            single_command_app = typer.Typer(add_completion=False)
+            single_command_app.command(self.name)(getattr(module, function))
+            command = typer.main.get_command(single_command_app)
         _add_examples(command, self.path)
         return command
 
 
-def lazy_app(help: str, commands: Iterable[LazyCommand], **options: Any) -> typer.Typer:
+def create_lazy_app(help: str, commands: Iterable[LazyCommand], **options: Any) -> typer.Typer:
     """Return a Typer app with these commands, in this order."""
 
     class Commands(TyperGroup):
-        def __init__(self, **given: Any) -> None:
-            super().__init__(**given)
+        def __init__(self, **options: Any) -> None:
+            super().__init__(**options)
             for command in commands:
                 self.add_command(command)
 

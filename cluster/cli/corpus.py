@@ -16,10 +16,10 @@ from cluster.cli import corpus_ingest
 from cluster.cli.corpus_build_on_ray import build_on_ray
 from cluster.cli.corpus_nightly import history, nightly
 from cluster.cli.corpus_plan import plan
-from cluster.cli.corpus_publish import add_publication, publish, pull, source_rows
+from cluster.cli.corpus_publish import add_publication, build_source_rows, publish, pull
 from cluster.cli.corpus_search import search
 from cluster.cli.options import WithJson
-from cluster.cli.terminal import Outcome, StepProgress, readable_size, show_facts
+from cluster.cli.terminal import Outcome, StepProgress, format_size, show_facts
 from cluster.settings import Settings
 from cluster.settings_loading import load_settings
 
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 def info(as_json: WithJson = False) -> None:
     """Show the current version and how it was built."""
     settings = load_settings()
-    rows = source_rows(settings)
+    rows = build_source_rows(settings)
     try:
-        rows |= _version_rows(settings.corpus_path)
+        rows |= _build_version_rows(settings.corpus_path)
     except CorpusError:
         if not rows:
             raise
@@ -43,17 +43,17 @@ def info(as_json: WithJson = False) -> None:
     show_facts(rows, as_json=as_json)
 
 
-def _version_rows(directory: Path) -> dict[str, str]:
+def _build_version_rows(directory: Path) -> dict[str, str]:
     """Return the table rows that describe the current version on this machine. Raises CorpusError if there is none."""
     from index import ShardStore, VersionStore, is_sharded, read_manifest
 
     rows: dict[str, str]
     if is_sharded(directory):
         shards = ShardStore(directory)
-        whole = shards.read_manifest()
+        sharded_manifest = shards.read_manifest()
         places = [
-            VersionStore(shards.shard_path(number)).version_path(shard.version)
-            for number, shard in enumerate(whole.shards)
+            VersionStore(shards.get_shard_path(number)).get_version_path(shard.version)
+            for number, shard in enumerate(sharded_manifest.shards)
         ]
         parts = [read_manifest(place) for place in places if place.is_dir()]
         papers = [part.papers for part in parts]
@@ -61,42 +61,42 @@ def _version_rows(directory: Path) -> dict[str, str]:
             raise CorpusError(
                 f"{directory} contains no shard of the corpus.", "Fetch the shards with: assayer corpus pull"
             )
-        here = "" if len(parts) == len(places) else f", of {len(places)}: the others are not on this machine"
-        spread = f"{len(parts)} of {min(papers):,} to {max(papers):,} papers{here}"
-        rows = {"Version": f"{whole.version} in {shards.versions.current_path()}", "Shards": spread}
-        rejected, sources = whole.rejected, whole.sources
+        missing_note = "" if len(parts) == len(places) else f", of {len(places)}: the others are not on this machine"
+        spread = f"{len(parts)} of {min(papers):,} to {max(papers):,} papers{missing_note}"
+        rows = {"Version": f"{sharded_manifest.version} in {shards.versions.find_current_path()}", "Shards": spread}
+        rejected, sources = sharded_manifest.rejected, sharded_manifest.sources
     else:
-        path = VersionStore(directory).current_path()
+        path = VersionStore(directory).find_current_path()
         parts = [read_manifest(path)]
         rows = {"Version": f"{parts[0].version} in {path}"}
         rejected, sources = parts[0].rejected, parts[0].sources
     return (
         rows
-        | _content_rows(parts)
+        | _build_content_rows(parts)
         | {
             "Sources": ", ".join(source.name for source in sources),
-            "Skipped": "; ".join(f"{item.count:,} × {item.reason}" for item in rejected) or "nothing",
-            "On disk": readable_size(sum(part.bytes for part in parts)),
+            "Skipped": "; ".join(f"{rejection.count:,} × {rejection.reason}" for rejection in rejected) or "nothing",
+            "On disk": format_size(sum(part.bytes for part in parts)),
         }
     )
 
 
-def _content_rows(parts: Sequence["Manifest"]) -> dict[str, str]:
+def _build_content_rows(parts: Sequence["Manifest"]) -> dict[str, str]:
     """Return the table rows that describe the combined contents of all shards."""
     segments = [segment for part in parts for segment in part.segments]
-    recalls = [item.paper_index.recall_at_10 for item in segments if item.paper_index.recall_at_10 is not None]
-    kinds = ", ".join(sorted({item.paper_index.kind for item in segments}))
-    earliest = min((item.earliest for item in parts if item.earliest), default=None)
-    latest = max((item.latest for item in parts if item.latest), default=None)
+    recalls = [segment.paper_index.recall_at_10 for segment in segments if segment.paper_index.recall_at_10 is not None]
+    kinds = ", ".join(sorted({segment.paper_index.kind for segment in segments}))
+    earliest = min((part.earliest for part in parts if part.earliest), default=None)
+    latest = max((part.latest for part in parts if part.latest), default=None)
 
     def total(count: str) -> int:
-        return sum(part.total(count) for part in parts)
+        return sum(part.sum_counts(count) for part in parts)
 
     return {
         "Papers": f"{sum(part.papers for part in parts):,}; dated from {earliest} to {latest}",
         "Full texts": f"{total('full_texts'):,}, {total('passages'):,} passages in addition to abstracts",
         "References": f"known for {total('with_references'):,} papers",
-        "Base graph": _graph_row(segments),
+        "Base graph": _build_graph_row(segments),
         "Embedding model": f"{parts[0].embedder}, {parts[0].dimensions} dimensions"
         + (", with lexical weights" if parts[0].lexical else ""),
         "Index": kinds if not recalls else f"{kinds}, recall@10 {min(recalls):.3f}",
@@ -104,7 +104,7 @@ def _content_rows(parts: Sequence["Manifest"]) -> dict[str, str]:
     }
 
 
-def _graph_row(segments: Sequence["SegmentEntry"]) -> str:
+def _build_graph_row(segments: Sequence["SegmentEntry"]) -> str:
     """Return the numbers of nodes and edges in the graph. A name that occurs in several segments is counted in each."""
     graphs = [segment.graph for segment in segments]
 
@@ -185,12 +185,12 @@ def _convert_to_records(paths: Sequence[Path], outcome: Outcome) -> Iterator[lis
             if path.suffix.lower() not in _BIBLIOGRAPHIES:
                 records.append(path)
                 continue
-            made = Path(folder, str(number), f"{path.name}.jsonl")
-            made.parent.mkdir()
-            for refusal in write_bibliography_records(path, made):
+            records_file = Path(folder, str(number), f"{path.name}.jsonl")
+            records_file.parent.mkdir()
+            for refusal in write_bibliography_records(path, records_file):
                 skipped.append(refusal)
                 outcome.add(f"[yellow]Skipped[/] {escape(refusal)}", skipped=skipped)
-            records.append(made)
+            records.append(records_file)
         yield records
 
 
@@ -251,22 +251,22 @@ async def _update(
         await asyncio.to_thread(release.begin_update)
     with StepProgress("Embedding") as bar:
         if is_sharded(directory):
-            whole = await update_shards(delta, directory, embedder, bar.update, options)
-            now: Manifest | ShardedManifest = whole.manifest
-            done = whole.changes if whole.published else None
+            sharded_update = await update_shards(delta, directory, embedder, bar.update, options)
+            manifest: Manifest | ShardedManifest = sharded_update.manifest
+            done = sharded_update.changes if sharded_update.published else None
         else:
             summary = await update_corpus(delta, directory, embedder, bar.update, options)
-            now, done = summary.manifest, summary.manifest.changes if summary.published else None
-    outcome.add(path=directory, version=now.version, papers=now.papers, changes=done)
+            manifest, done = summary.manifest, summary.manifest.changes if summary.published else None
+    outcome.add(path=directory, version=manifest.version, papers=manifest.papers, changes=done)
     if done is None:
-        outcome.add(f"Nothing has changed: {now.papers:,} papers, version {now.version}.")
+        outcome.add(f"Nothing has changed: {manifest.papers:,} papers, version {manifest.version}.")
         if delta.deletions:
             outcome.add(f"[yellow]None of the {len(delta.deletions):,} ids to remove is in the corpus.[/]")
     else:
         outcome.add(
             f"Updated in {time.monotonic() - started:.1f} s: {done.new:,} new, {done.changed:,} changed, "
             f"{done.removed:,} removed, {done.unchanged:,} unchanged; {done.unknown:,} of the ids to remove were not "
-            f"found. {now.papers:,} papers, version {now.version}."
+            f"found. {manifest.papers:,} papers, version {manifest.version}."
         )
     _add_rejections(outcome, count_rejections(delta.rejections), delta.rejections)
     if release is not None:

@@ -13,7 +13,7 @@ from rich.markup import escape
 
 from assayer.errors import ConfigurationError
 from cluster.cli.options import WithJson
-from cluster.cli.terminal import Outcome, status
+from cluster.cli.terminal import Outcome, show_status
 from cluster.settings_loading import load_settings
 
 _VECTORS = "vectors"
@@ -54,7 +54,7 @@ def build_on_ray(
         raise ConfigurationError("Ray is not installed.", "Install it with: pip install 'assayer-research[service]'.")
     from cluster.cli.corpus_publish import add_publication
     from cluster.corpus_source import CorpusRelease
-    from cluster.ray_cluster import private_environment
+    from cluster.ray_cluster import enter_private_environment
 
     settings = load_settings()
     release = CorpusRelease.from_settings(settings)
@@ -62,13 +62,13 @@ def build_on_ray(
         release.begin()
     directory = settings.corpus_path.absolute()
     with ExitStack() as stack:
-        folder = stack.enter_context(private_environment()) if address is None else None
+        folder = stack.enter_context(enter_private_environment()) if address is None else None
         # Set before Ray is imported, because Ray reads it then. Otherwise Ray's core prints messages about a bug in Ray
         # Data's pools (ray#57733). This command raises its errors in any case.
         os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
         from cluster.corpora.ray_build import EmbeddingResources, RayBuildPlan
         from cluster.corpora.ray_build import build_on_ray as build
-        from cluster.ray_cluster import corpus_build_cluster, existing_cluster
+        from cluster.ray_cluster import join_existing_cluster, start_corpus_build_cluster
 
         build_plan = RayBuildPlan(
             sources=tuple(path.absolute() for path in paths),
@@ -80,8 +80,8 @@ def build_on_ray(
             embed_anew=embed_anew,
             device=settings.corpus.device,
         )
-        stack.enter_context(corpus_build_cluster(folder) if folder else existing_cluster(address or "auto"))
-        with status("Embedding") as status_line:
+        stack.enter_context(start_corpus_build_cluster(folder) if folder else join_existing_cluster(address or "auto"))
+        with show_status("Embedding") as status_line:
             built = asyncio.run(build(build_plan, lambda texts: status_line.update(f"Embedding: {texts:,} texts")))
     verb = "Already built" if built.already_built else "Built"
     with Outcome(as_json=as_json) as outcome:

@@ -10,7 +10,7 @@ import typer
 from rich.markup import escape
 
 from assayer.errors import InputError
-from cluster.cli.options import WithJson, comma_separated, day
+from cluster.cli.options import WithJson, parse_day_option, split_at_commas
 from cluster.cli.terminal import Outcome, StageProgress
 from cluster.settings_loading import load_settings
 
@@ -52,7 +52,7 @@ def s2(
     """Ingest the Semantic Scholar data sets: a full release in the first run, then diffs."""
     from cluster.corpora.ingest import ingest_s2_files, ingest_s2_release
 
-    settings, names = load_settings(), comma_separated(datasets)
+    settings, names = load_settings(), split_at_commas(datasets)
     if files is not None:
         _run(partial(ingest_s2_files, to, files, "" if release == "latest" else release, settings), as_json)
     else:
@@ -75,7 +75,7 @@ def arxiv(
     """Ingest arXiv's metadata over OAI-PMH."""
     from cluster.corpora.ingest import ingest_arxiv
 
-    first_day, last_day = day(since, "date for --from"), day(until, "date for --until")
+    first_day, last_day = parse_day_option(since, "date for --from"), parse_day_option(until, "date for --until")
     _run(partial(ingest_arxiv, to, first_day, last_day, subjects, load_settings()), as_json)
 
 
@@ -123,12 +123,14 @@ def tei(
 ) -> None:
     """Convert papers parsed by GROBID to paper records, including the works that each passage cites."""
     from assayer.reports.wording import format_count
-    from cluster.corpora.tei_records import tei_files, write_tei_records
+    from cluster.corpora.tei_records import list_tei_files, write_tei_records
 
-    tei_records = write_tei_records(tei_files(folder), to)
+    tei_records = write_tei_records(list_tei_files(folder), to)
     with Outcome(as_json=as_json) as outcome:
         outcome.add(
-            *(f"[yellow]Skipped[/] {escape(item)}" for item in tei_records.refused), file=to, **tei_records._asdict()
+            *(f"[yellow]Skipped[/] {escape(refusal)}" for refusal in tei_records.refused),
+            file=to,
+            **tei_records._asdict(),
         )
         if not tei_records.written:
             raise InputError(

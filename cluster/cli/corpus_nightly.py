@@ -44,19 +44,19 @@ def nightly(
 
     If an update fails, the previous version stays in use; the reason is printed and the exit code is 2.
     """
-    update = asyncio.run(_nightly(folder, fetch, keep, usd_per_hour, max_usd))
+    update = asyncio.run(_run_nightly_update(folder, fetch, keep, usd_per_hour, max_usd))
     if as_json:
         print_json(update)
         return
-    print_markup(_outcome_sentence(update))
-    for item in update.set_aside:
-        print_markup(f"[yellow]Skipped[/] {item.count:,} × {escape(item.reason)}")
+    print_markup(_describe_outcome(update))
+    for rejection in update.set_aside:
+        print_markup(f"[yellow]Skipped[/] {rejection.count:,} × {escape(rejection.reason)}")
     if update.contents_usd is not None:
         print_markup(
             f"Names and claims extracted from {update.contents_read:,} papers for ${update.contents_usd:,.4f}."
         )
-    for item in update.contents_left:
-        print_markup(f"[yellow]Extracted without the model[/] {item.count:,} × {escape(item.reason)}")
+    for unread in update.contents_left:
+        print_markup(f"[yellow]Extracted without the model[/] {unread.count:,} × {escape(unread.reason)}")
     for stage in update.stages:
         print_markup(f"{stage.seconds:>9.1f} s  {stage.name}")
 
@@ -70,9 +70,9 @@ def history(
     from index.versions.version_store import VersionStore
 
     directory = load_settings().corpus_path
-    updates = NightlyHistory(directory).runs(last)
+    updates = NightlyHistory(directory).list_runs(last)
     if not updates:
-        VersionStore(directory).current_path()
+        VersionStore(directory).find_current_path()
     if as_json:
         print_json(updates)
     elif not updates:
@@ -85,7 +85,7 @@ def history(
                 print_markup(f"{_format_start(update)} {update.outcome}: {escape(update.why)}")
 
 
-async def _nightly(
+async def _run_nightly_update(
     folder: Path, fetch: bool, keep: int, usd_per_hour: float | None, max_usd: float | None
 ) -> "NightlyRun":
     from index.building.version_builder import BuildOptions
@@ -153,7 +153,7 @@ async def _fetch_nothing() -> "tuple[RejectionCount, ...]":
     return ()
 
 
-def _outcome_sentence(update: "NightlyRun") -> str:
+def _describe_outcome(update: "NightlyRun") -> str:
     if update.outcome == "unchanged":
         return f"Nothing has changed: {update.papers:,} papers, version {update.after}."
     return (

@@ -8,7 +8,7 @@ from rich.markup import escape
 
 from assayer.errors import InputError
 from cluster.cli.options import WithJson
-from cluster.cli.terminal import print_json, print_markup, readable_size, show_table
+from cluster.cli.terminal import format_size, print_json, print_markup, show_table
 
 if TYPE_CHECKING:
     from index.capacity_planning import CapacityRequest, PlannedFigure, PlanningConstants
@@ -36,10 +36,10 @@ def plan(
     as_json: WithJson = False,
 ) -> None:
     """Estimate a corpus's disk space, memory, build time and cost before building it, each with its formula."""
-    from index.capacity_planning import CapacityRequest, plan_capacity, planning_constants
+    from index.capacity_planning import CapacityRequest, load_planning_constants, plan_capacity
 
     capacity_request = CapacityRequest(
-        papers=_count(papers),
+        papers=_parse_count(papers),
         model=model.rsplit("/", 1)[-1],  # without the publisher's name
         profile=machine,
         full_texts=full_texts,
@@ -50,35 +50,39 @@ def plan(
         usd_per_hour=usd_per_hour,
         texts_per_second=texts_per_second,
     )
-    have = planning_constants()
-    capacity = plan_capacity(capacity_request, have)
+    constants = load_planning_constants()
+    capacity = plan_capacity(capacity_request, constants)
     if as_json:
         print_json(capacity)
         return
     for title, figures in zip(("Disk", "Memory", "Building", "Every night"), capacity, strict=True):
-        show_table((title, "", "Formula"), [(item.name, _value(item), item.formula) for item in figures], figures=("",))
+        show_table(
+            (title, "", "Formula"),
+            [(figure.name, _format_value(figure), figure.formula) for figure in figures],
+            figures=("",),
+        )
         print_markup("")
-    for line in _sources(capacity_request, have):
+    for line in _list_sources(capacity_request, constants):
         print_markup(f"[dim]{escape(line)}[/]")
 
 
-def _count(text: str) -> int:
+def _parse_count(text: str) -> int:
     match = re.fullmatch(r"(\d+(?:\.\d+)?)([kmb]?)", text.strip().lower().replace(",", "").replace("_", ""))
     if not match or not (count := round(float(match[1]) * _TIMES[match[2]])):
         raise InputError(f"{text!r} is not a number of papers.", "Use a number such as 200M, 25k or 1000000.")
     return count
 
 
-def _value(figure: "PlannedFigure") -> str:
+def _format_value(figure: "PlannedFigure") -> str:
     if figure.unit == "bytes":
-        return readable_size(figure.value)
+        return format_size(figure.value)
     if figure.unit == "USD":
         return f"{figure.value:,.2f} USD"
     return f"{figure.value:,.1f} h" if figure.value >= 1 else f"{figure.value * 60:,.1f} min"
 
 
-def _sources(capacity_request: "CapacityRequest", have: "PlanningConstants") -> list[str]:
-    profile = have.profiles[capacity_request.profile]
+def _list_sources(capacity_request: "CapacityRequest", constants: "PlanningConstants") -> list[str]:
+    profile = constants.profiles[capacity_request.profile]
     speed = profile.rates[capacity_request.model].source if capacity_request.texts_per_second is None else "given"
     price = profile.price if capacity_request.usd_per_hour is None else "given"
     return [

@@ -10,7 +10,7 @@ from rich.markup import escape
 from assayer.errors import InputError
 from assayer.models import Filters, Hit, Paper, PaperId, Passage, Window
 from assayer.text.names import normalise_name
-from cluster.cli.options import WithJson, day
+from cluster.cli.options import WithJson, parse_day_option
 from cluster.cli.terminal import print_json, print_markup
 from cluster.settings import Settings
 from cluster.settings_loading import load_settings
@@ -39,7 +39,9 @@ def search(
 ) -> None:
     """Search titles and abstracts by meaning and by words."""
     filters = Filters(
-        window=Window(after=day(after, "date for --after"), before=day(before, "date for --before")),
+        window=Window(
+            after=parse_day_option(after, "date for --after"), before=parse_day_option(before, "date for --before")
+        ),
         venues=frozenset(venue or ()),
         fields=frozenset(field or ()),
         retracted=retracted,

@@ -13,7 +13,7 @@ from assayer.models.curation import PAPER_KINDS
 from assayer_client.curation import CuratedPaper
 from cluster.cli.curation_output import open_curation, report_curation, write_lines
 from cluster.cli.options import WithJson, WithLocalModel, WithModel, WithProfile, update_section
-from cluster.cli.standard_input import from_standard_input
+from cluster.cli.standard_input import read_from_standard_input
 from cluster.cli.terminal import print_markup, run_resumable
 from cluster.local_model import start_chosen_model
 from cluster.settings import Settings
@@ -32,7 +32,7 @@ def curate(
         Path,
         typer.Argument(
             help="JSON Lines file of papers with `title`, `abstract` and optionally `id`; - for standard input.",
-            callback=from_standard_input,
+            callback=read_from_standard_input,
         ),
     ],
     out: Annotated[Path, typer.Option(help="JSONL file for the results, one line per paper.")] = Path("curated.jsonl"),
@@ -66,20 +66,23 @@ async def _curate(papers: Path, out: Path, settings: Settings) -> _Curated:
     from cluster.language_model import require_llm
 
     require_llm(settings, "Curating papers")
-    read = await asyncio.to_thread(read_papers, papers, settings.curation.abstract_chars)
-    if not read.found:
-        raise InputError(f"{papers} contains no usable papers.", " ".join(read.rejected[:3]))
+    lines_read = await asyncio.to_thread(read_papers, papers, settings.curation.abstract_chars)
+    if not lines_read.found:
+        raise InputError(f"{papers} contains no usable papers.", " ".join(lines_read.rejected[:3]))
     async with open_curation(settings, out, "Papers") as (curator, bar):
-        work = await curator.curate(read.found, bar)
+        work = await curator.curate(lines_read.found, bar)
     write_lines(out, work.results)
-    return _Curated(work, read.rejected)
+    return _Curated(work, lines_read.rejected)
 
 
 def _show(papers: list[CuratedPaper]) -> None:
     kinds = Counter("unknown" if isinstance(paper.kind, Absent) else paper.kind for paper in papers)
     counts_text = ", ".join(f"{kind.replace('_', ' ')} {count:,}" for kind, count in kinds.most_common())
-    asked = [paper for paper in papers if paper.attempts]
-    usable = [item for item in asked if not isinstance(item.question, Absent)]
-    again = sum(item.attempts > 1 for item in usable)
+    papers_with_question = [paper for paper in papers if paper.attempts]
+    usable = [paper for paper in papers_with_question if not isinstance(paper.question, Absent)]
+    retried_count = sum(paper.attempts > 1 for paper in usable)
     print_markup(f"{len(papers):,} papers: {counts_text}.")
-    print_markup(f"{len(usable):,} of {len(asked):,} questions are usable, {again:,} of them after a second attempt.")
+    print_markup(
+        f"{len(usable):,} of {len(papers_with_question):,} questions are usable, "
+        f"{retried_count:,} of them after a second attempt."
+    )

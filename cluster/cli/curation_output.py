@@ -14,14 +14,14 @@ from cluster.cli.output import prepare_file, write_files
 from cluster.cli.terminal import StepProgress, print_error, print_json, print_markup
 from cluster.curator import CurationWork, Curator, open_curator
 from cluster.settings import Settings
-from cluster.telemetry import metrics_server
+from cluster.telemetry import serve_metrics
 
 
 @asynccontextmanager
 async def open_curation(settings: Settings, out: Path, steps: str) -> AsyncIterator[tuple[Curator, StepProgress]]:
     """Check that `out` can be written, then open a curator and a progress bar for its steps."""
     prepare_file(out)
-    with metrics_server(settings.metrics), StepProgress(steps, stage=steps.lower()) as bar:
+    with serve_metrics(settings.metrics), StepProgress(steps, stage=steps.lower()) as bar:
         async with open_curator(settings) as curator:
             yield curator, bar
 
@@ -55,8 +55,10 @@ def write_lines(path: Path, values: Iterable[BaseModel]) -> None:
 
 def show_curation_summary(curation: CurationWork[Any], path: Path) -> None:
     """Print what was dropped, the cost, the models that answered, and the path of the output file."""
-    for item in curation.dropped:
-        print_markup(f"[yellow]![/] {item.count:,} {escape(item.item_kind)}: {escape(item.reason)}")
+    for dropped_items in curation.dropped:
+        print_markup(
+            f"[yellow]![/] {dropped_items.count:,} {escape(dropped_items.item_kind)}: {escape(dropped_items.reason)}"
+        )
     usage = curation.usage
     print_markup(
         f"{usage.llm_requests_paid:,} paid answers, {usage.llm_requests_cached:,} more cached; "

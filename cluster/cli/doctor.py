@@ -26,22 +26,22 @@ def doctor(profile: WithProfile = "laptop", model: WithModel = None, as_json: Wi
     try:
         findings = run_health_checks(load_settings(profile, model))
     except ConfigurationError as error:
-        findings = _yield_one(Finding("settings", "broken", str(error)))
+        findings = _yield_finding(Finding("settings", "broken", str(error)))
     if asyncio.run(_show(findings, as_json=as_json)):
         raise typer.Exit(1)
 
 
-async def _yield_one(finding: "Finding") -> "AsyncIterator[Finding]":
+async def _yield_finding(finding: "Finding") -> "AsyncIterator[Finding]":
     yield finding
 
 
 async def _show(findings: "AsyncIterator[Finding]", *, as_json: bool) -> bool:
     """Print each finding as it arrives, or all of them as JSON at the end; return whether anything is broken."""
-    found = []
+    printed_findings = []
     async for finding in findings:
-        found.append(finding)
+        printed_findings.append(finding)
         if not as_json:
             print_markup(f"{_MARKS[finding.state]} [bold]{finding.subject}[/]: {escape(finding.text)}")
     if as_json:
-        print_json(found)
-    return any(finding.state == "broken" for finding in found)
+        print_json(printed_findings)
+    return any(finding.state == "broken" for finding in printed_findings)

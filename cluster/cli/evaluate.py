@@ -25,8 +25,8 @@ from cluster.cli.options import (
     WithProfile,
     WithReportFolder,
     WithReportFormats,
-    comma_separated,
-    day,
+    parse_day_option,
+    split_at_commas,
 )
 from cluster.cli.output import ReportFormat, make_folder, make_names_distinct, make_safe_name
 from cluster.cli.terminal import EvaluationProgress, print_error, print_json, print_remark, run_resumable
@@ -36,7 +36,7 @@ from cluster.settings import Settings
 if TYPE_CHECKING:
     from cluster.cli.written_report import WrittenReport
 
-_SHOWN_IN_FULL = 3
+_MAX_FULL_SUMMARIES = 3
 
 
 class FailedIdea(NamedTuple):
@@ -82,12 +82,14 @@ def evaluate(
 ) -> None:
     """Evaluate research ideas and write cited reports."""
     with start_chosen_model(profile, model, local_model) as chosen:
-        boarded = replace(chosen, settings=_apply_board_options(chosen.settings, board, board_models, calibration))
+        settings_with_board = replace(
+            chosen, settings=_apply_board_options(chosen.settings, board, board_models, calibration)
+        )
         write_reports(
             paths,
             method,
             cutoff,
-            boarded,
+            settings_with_board,
             formats,
             out,
             blind,
@@ -110,10 +112,10 @@ def write_reports(
 ) -> None:
     """Evaluate ideas, write their reports and print a summary. Raises AssayerError if nothing could be evaluated, and
     Exit with code 1 or 2 if any idea has no report."""
-    last_day = day(cutoff, "cutoff")
+    last_day = parse_day_option(cutoff, "cutoff")
     outcome = run_resumable(_evaluate(paths, method, last_day, chosen, formats, out, blind, criteria))
     if as_json:
-        print_json({"reports": [item.record for item in outcome.written], "failed": _failures(outcome)})
+        print_json({"reports": [report.record for report in outcome.written], "failed": _list_failures(outcome)})
     else:
         _show(outcome)
     if outcome.stopped and not outcome.written:
@@ -130,23 +132,23 @@ def _apply_board_options(
     """Return the settings with the command-line options for InnoEval's board applied."""
     options = {
         "board": board,
-        "models": None if models is None else comma_separated(models),
+        "models": None if models is None else split_at_commas(models),
         "calibration": calibration,
     }
     board_settings = settings.innoeval.board.model_copy(
-        update={key: item for key, item in options.items() if item is not None}
+        update={key: option_value for key, option_value in options.items() if option_value is not None}
     )
     return settings.model_copy(update={"innoeval": settings.innoeval.model_copy(update={"board": board_settings})})
 
 
-def _failures(outcome: EvaluationOutcome) -> list[dict[str, str]]:
+def _list_failures(outcome: EvaluationOutcome) -> list[dict[str, str]]:
     return [failure._asdict() for failure in outcome.failures]
 
 
 def _show(outcome: EvaluationOutcome) -> None:
     from cluster.cli.evaluation_summary import show_summary, show_summary_table
 
-    show_summary_table([item.line for item in outcome.written])
+    show_summary_table([report.line for report in outcome.written])
     for item in outcome.written:
         if item.report is not None:
             show_summary(item.report)
@@ -167,28 +169,28 @@ async def _evaluate(
     from cluster.cli.written_report import WriteReport, WrittenReport
     from cluster.evaluation_processes import evaluate_in_processes
     from cluster.read_proposals import read_proposals
-    from cluster.telemetry import metrics_server
+    from cluster.telemetry import serve_metrics
 
     settings = chosen.settings
     ideas, rejected, run_request = await read_proposals(paths, settings, method, cutoff, blind, criteria)
-    failures = [FailedIdea(item.source, item.message) for item in rejected]
+    failures = [FailedIdea(rejection.source, rejection.message) for rejection in rejected]
     if not ideas:
         return EvaluationOutcome([], failures)
     make_folder(out, "Reports")
-    announcement = chosen.announcement(len(ideas), method)
+    announcement = chosen.describe_speed(len(ideas), method)
     if announcement is not None:
         print_remark(announcement)
-    kept = len(ideas) <= _SHOWN_IN_FULL
+    keeps_reports = len(ideas) <= _MAX_FULL_SUMMARIES
     works = [
-        WriteReport(idea, out / name, method, cutoff, run_request, formats, kept)
+        WriteReport(idea, out / name, method, cutoff, run_request, formats, keeps_reports)
         for idea, name in zip(ideas, _choose_file_names(ideas), strict=True)
     ]
     with (
-        metrics_server(settings.metrics),
+        serve_metrics(settings.metrics),
         EvaluationProgress(len(ideas)) as progress,
         chosen.watch(progress.show_model),
     ):
-        done = await evaluate_in_processes(settings, (method,), works, progress, progress.idea_done)
+        done = await evaluate_in_processes(settings, (method,), works, progress, progress.finish_idea)
     ended = [(ideas[number].source, done.ended[number]) for number in sorted(done.ended)]
     failures += [FailedIdea(source, str(outcome)) for source, outcome in ended if isinstance(outcome, AssayerError)]
     return EvaluationOutcome(

@@ -30,7 +30,7 @@ _HEADINGS = (
 )
 
 
-_CLOSEST_SHOWN = 5
+_MAX_CLOSEST_PAPERS = 5
 
 _SUSPICIOUS, _NOTHING = "Suspicious text", "none"
 
@@ -44,15 +44,15 @@ class SummaryRow(NamedTuple):
     file: str
 
     @classmethod
-    def of(cls, report: Report, files: Sequence[Path]) -> "SummaryRow":
+    def from_report(cls, report: Report, files: Sequence[Path]) -> "SummaryRow":
         figures = [] if was_made_without_model(report) else [(part.title, _format_score(part)) for part in report.parts]
         figures.append((_SUSPICIOUS, ", ".join(suspicious_kinds(report.idea.flags)).replace("_", " ") or _NOTHING))
         if report.evidence is not None:
-            figures += _evidence_counts(report.evidence)
+            figures += _count_evidence(report.evidence)
         elif report.release is not None:
             figures.append(("Release", report.release.state))
         if isinstance(report.verdict, Verdict):
-            figures.append(("Labelled ideas", _outcome(report.verdict)))
+            figures.append(("Labelled ideas", _format_outcome(report.verdict)))
         if report.parts or report.evidence:
             fit = report.coverage.corpus_fit
             figures.append(("Corpus fit", "unknown" if isinstance(fit, Absent) else f"{fit.level} ({fit.value:.2f})"))
@@ -73,7 +73,7 @@ class ReportRecord(TypedDict):
     files: list[str]
 
 
-def report_record(report: Report, files: Sequence[Path]) -> ReportRecord:
+def build_report_record(report: Report, files: Sequence[Path]) -> ReportRecord:
     """Return the values of a report that `--json` prints."""
     return ReportRecord(
         source=report.idea.source,
@@ -124,11 +124,11 @@ def _show_closest_papers(report: Report, evidence: EvidenceReport) -> None:
     """Print the papers closest to the idea, each with its most similar passage."""
     references = {reference.label: reference for reference in report.references}
     nearest = sorted(evidence.closest_passages, key=lambda item: -item.similarity)
-    for item in nearest[:_CLOSEST_SHOWN]:
-        paper = references[item.paper.label]
+    for neighbour in nearest[:_MAX_CLOSEST_PAPERS]:
+        paper = references[neighbour.paper.label]
         year = paper.publication_date.year if paper.publication_date else "no date"
-        quote = _truncate(item.paper.quote or "", 160)
-        line = f"[{item.paper.label}] {_truncate(paper.title, 100)} ({year}): “{quote}”"
+        quote = _truncate(neighbour.paper.quote or "", 160)
+        line = f"[{neighbour.paper.label}] {_truncate(paper.title, 100)} ({year}): “{quote}”"
         print_markup(f"[cyan]Close paper, not judged:[/] {escape(line)}")
     if not nearest:
         print_markup("[cyan]No close paper was found.[/]")
@@ -145,18 +145,18 @@ def _show_plan_review(review: PlanReview) -> None:
 
 
 def _show_release(release: ReportRelease, meaning: str) -> None:
-    for item in release.failed:
+    for minimum in release.failed:
         print_markup(
-            f"[red]Incomplete, {meaning}:[/] {MINIMA[item.name]} {format_measured(item.measured)}, minimum "
-            f"{format_measured(item.minimum)}. {escape(item.basis)}"
+            f"[red]Incomplete, {meaning}:[/] {MINIMA[minimum.name]} {format_measured(minimum.measured)}, minimum "
+            f"{format_measured(minimum.minimum)}. {escape(minimum.basis)}"
         )
 
 
 def _show_verdict(verdict: Verdict) -> None:
-    for item in verdict.evidence[:3]:
-        nearest = item.neighbours[0]
+    for comparison in verdict.evidence[:3]:
+        nearest = comparison.neighbours[0]
         print_markup(
-            f"[cyan]Compared with {escape(nearest.label or 'an unknown outcome')}:[/] {escape(item.text)} "
+            f"[cyan]Compared with {escape(nearest.label or 'an unknown outcome')}:[/] {escape(comparison.text)} "
             f"[dim]~ {escape(nearest.text)} ({nearest.similarity:.2f}, {escape(_truncate(nearest.title, 60))})[/]"
         )
     for chance in verdict.probabilities:
@@ -168,7 +168,7 @@ def _show_verdict(verdict: Verdict) -> None:
         print_markup(f"No outcome: {escape(verdict.decision.reason)}")
 
 
-def _evidence_counts(evidence: EvidenceReport) -> list[tuple[str, str]]:
+def _count_evidence(evidence: EvidenceReport) -> list[tuple[str, str]]:
     """Return headings and counts for the items in an evidence report."""
     counts = (
         ("Close papers", evidence.closest_passages),
@@ -178,11 +178,13 @@ def _evidence_counts(evidence: EvidenceReport) -> list[tuple[str, str]]:
     return [(heading, f"{len(items)}") for heading, items in counts]
 
 
-def _outcome(verdict: Verdict) -> str:
+def _format_outcome(verdict: Verdict) -> str:
     """Return the outcome and its probability, or `no outcome named`."""
     if isinstance(verdict.decision, Absent):
         return "no outcome named"
-    probability = next((item.probability for item in verdict.probabilities if item.name == verdict.decision), None)
+    probability = next(
+        (probability.probability for probability in verdict.probabilities if probability.name == verdict.decision), None
+    )
     return verdict.decision if probability is None else f"{verdict.decision} ({100 * probability:.0f} %)"
 
 

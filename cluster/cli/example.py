@@ -38,7 +38,7 @@ def example(
         make_folder(out, "The example")
         papers, idea = out / Path(_PAPERS).name, out / Path(_IDEA).name
         for name, target in ((_PAPERS, papers), (_IDEA, idea)):
-            write_whole(target, _content(name))
+            write_whole(target, _read_content(name))
         settings = _set_corpus(chosen.settings, out / "corpus")
         # With --json, only the document about the report is printed.
         build_outcome = Outcome(as_json=as_json)
@@ -62,7 +62,7 @@ def _show_next(settings: Settings, model: str | None, local_model: str | None) -
         )
 
 
-def _content(name: str) -> bytes:
+def _read_content(name: str) -> bytes:
     file = _FILES / name
     if not file.is_file():
         raise Defect(f"The example file {file} is missing.", "Reinstall assayer-research.")

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 from rich.markup import escape
 
-from cluster.cli.options import IdeaPaths, WithJson, WithProfile, comma_separated, day
+from cluster.cli.options import IdeaPaths, WithJson, WithProfile, parse_day_option, split_at_commas
 from cluster.cli.output import prepare_file
-from cluster.cli.standard_input import with_standard_input
+from cluster.cli.standard_input import replace_standard_input
 from cluster.cli.terminal import Outcome, StageProgress, print_error, print_json, print_markup, show_facts
 from cluster.settings_loading import load_settings
 from cluster.whole_files import write_whole
@@ -33,7 +33,7 @@ Files = Annotated[
     list[Path],
     typer.Argument(
         help="Labelled ideas: .jsonl or .jsonl.gz, one JSON object per line; - for standard input.",
-        callback=with_standard_input,
+        callback=replace_standard_input,
     ),
 ]
 Name = Annotated[str | None, typer.Option("--graph", help="Name of the graph; by default ASSAYER_GRAPHEVAL__GRAPH.")]
@@ -41,7 +41,7 @@ LabelField = Annotated[str, typer.Option(help="Field that holds the outcome.")]
 DateField = Annotated[str, typer.Option(help="Field that holds the date; `publication_date` and `year` are tried too.")]
 
 
-_SHOWN_PAIRS = 3
+_MAX_SHOWN_PAIRS = 3
 _HARDLY_CHANCE = 0.6
 
 
@@ -78,7 +78,7 @@ def build(
     from cluster.graph_operations import LabelledFiles, build_graph
 
     settings = load_settings(profile)
-    outcomes = comma_separated(classes)
+    outcomes = split_at_commas(classes)
     sources, by_model = LabelledFiles(tuple(files), label_field, date_field), viewpoints == "model"
     with StageProgress() as report:
         plan, added_ideas = asyncio.run(
@@ -142,13 +142,13 @@ def train(
     from cluster.graph_operations import train_graph
     from cluster.graph_training import Holdout, NetworkEffort
 
-    holdout = Holdout(folds, day(after, "date for --after"), seed)
+    holdout = Holdout(folds, parse_day_option(after, "date for --after"), seed)
     with StageProgress() as report:
         effort = NetworkEffort(epochs, members)
         training_result = asyncio.run(train_graph(load_settings(), graph, scorer, holdout, effort, report))
     with Outcome(as_json=as_json) as outcome:
         facts = training_result._asdict() | {"calibration": training_result.calibration.name}
-        outcome.add(*map(escape, _describe_trained(training_result)), **facts)
+        outcome.add(*map(escape, _describe_training(training_result)), **facts)
 
 
 @app.command()
@@ -180,12 +180,13 @@ def check(
     with StageProgress() as report:
         batch_check = asyncio.run(check_batch(load_settings(profile), graph, paths, cosine, share, report))
     content = {
-        against: [item.model_dump() for item in resemblances] for against, resemblances in batch_check.found.items()
+        heading: [resemblance.model_dump() for resemblance in resemblances]
+        for heading, resemblances in batch_check.found.items()
     }
     if as_json:
         print_json(content)
     else:
-        _show_checked(batch_check)
+        _show_batch_check(batch_check)
     if out is not None:
         write_whole(out, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
     if batch_check.rejected:
@@ -200,13 +201,13 @@ def info(graph: Name = None, as_json: WithJson = False) -> None:
     show_facts(asyncio.run(describe_graph(load_settings(), graph)), as_json=as_json)
 
 
-def _show_checked(batch_check: "BatchCheck") -> None:
+def _show_batch_check(batch_check: "BatchCheck") -> None:
     for rejected in batch_check.rejected:
         print_error("Not read:", rejected)
-    for against, resemblances in batch_check.found.items():
-        print_markup(f"[bold]{escape(against)}[/]: {len(resemblances)} of {batch_check.ideas} ideas")
-        for item in resemblances:
-            _show_resemblance(batch_check, item)
+    for heading, resemblances in batch_check.found.items():
+        print_markup(f"[bold]{escape(heading)}[/]: {len(resemblances)} of {batch_check.ideas} ideas")
+        for resemblance in resemblances:
+            _show_resemblance(batch_check, resemblance)
 
 
 def _show_resemblance(batch_check: "BatchCheck", resemblance: "Resemblance") -> None:
@@ -214,13 +215,13 @@ def _show_resemblance(batch_check: "BatchCheck", resemblance: "Resemblance") -> 
     idea, closest = (escape(batch_check.names.get(name, name)) for name in (resemblance.idea, resemblance.closest))
     share_text = f"{resemblance.share:.0%} of {resemblance.viewpoints} viewpoints"
     print_markup(f"  {resemblance.kind}: {idea} ~ {closest}, {share_text}")
-    for pair in sorted(resemblance.pairs, key=lambda pair: -pair.cosine)[:_SHOWN_PAIRS]:
+    for pair in sorted(resemblance.pairs, key=lambda pair: -pair.cosine)[:_MAX_SHOWN_PAIRS]:
         print_markup(f"    {escape(pair.text)}")
         print_markup(f"    [dim]{pair.cosine:.2f} {escape(pair.other_text)}[/]")
 
 
-def _describe_trained(training_result: "TrainingResult") -> list[str]:
-    calibration, scorer, usual, auroc = (
+def _describe_training(training_result: "TrainingResult") -> list[str]:
+    calibration, scorer, baseline, auroc = (
         training_result.calibration,
         training_result.scorer,
         training_result.usual,
@@ -232,15 +233,15 @@ def _describe_trained(training_result: "TrainingResult") -> list[str]:
         f"  this scorer: accuracy {scorer.accuracy:.3f}, calibration error "
         f"{_format_estimate(scorer.calibration_error)}, Brier score {_format_estimate(scorer.brier)}, AUROC "
         f"{_format_estimate(auroc)}",
-        f"  always the most frequent outcome, {training_result.commonest}: accuracy {usual.accuracy:.3f}, "
-        f"calibration error {_format_estimate(usual.calibration_error)}, "
-        f"Brier score {_format_estimate(usual.brier)}, AUROC 0.5",
+        f"  always the most frequent outcome, {training_result.commonest}: accuracy {baseline.accuracy:.3f}, "
+        f"calibration error {_format_estimate(baseline.calibration_error)}, "
+        f"Brier score {_format_estimate(baseline.brier)}, AUROC 0.5",
     ]
     if training_result.choice is not None:
-        lines += _choice_lines(training_result.choice)
-    if scorer.accuracy <= usual.accuracy:
+        lines += _format_choice(training_result.choice)
+    if scorer.accuracy <= baseline.accuracy:
         lines.append("The scorer is no more accurate than always answering the most frequent outcome.")
-    elif scorer.accuracy - usual.accuracy < _standard_error(usual.accuracy, training_result.ideas):
+    elif scorer.accuracy - baseline.accuracy < _compute_standard_error(baseline.accuracy, training_result.ideas):
         lines.append(
             "The scorer is only slightly more accurate than always answering the most frequent outcome; this may be "
             "chance."
@@ -252,10 +253,10 @@ def _describe_trained(training_result: "TrainingResult") -> list[str]:
     return lines
 
 
-def _choice_lines(choice: "ScorerChoice") -> Iterator[str]:
+def _format_choice(choice: "ScorerChoice") -> Iterator[str]:
     yield f"Chosen: {choice.scorer}. AUROC on held-out ideas, with 95 % intervals:"
-    for item in (choice.held_out_accuracy, *choice.scorer_accuracies):
-        yield f"  {item.name}: {item.auroc:.3f} ({item.low:.3f} to {item.high:.3f})"
+    for estimate in (choice.held_out_accuracy, *choice.scorer_accuracies):
+        yield f"  {estimate.name}: {estimate.auroc:.3f} ({estimate.low:.3f} to {estimate.high:.3f})"
     if choice.baselines_not_beaten:
         yield f"The chosen scorer was not shown to be better than {' or '.join(choice.baselines_not_beaten)}."
 
@@ -264,5 +265,5 @@ def _format_estimate(estimate: "Estimate") -> str:
     return f"{estimate.value:.3f} (95 %: {estimate.low:.3f} to {estimate.high:.3f})"
 
 
-def _standard_error(share: float, ideas: int) -> float:
+def _compute_standard_error(share: float, ideas: int) -> float:
     return math.sqrt(share * (1 - share) / ideas)

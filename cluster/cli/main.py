@@ -11,7 +11,7 @@ import typer
 
 from assayer.errors import AssayerError, ConfigurationError, InputError
 from assayer.version import __version__
-from cluster.cli.commands import LazyCommand, lazy_app
+from cluster.cli.commands import LazyCommand, create_lazy_app
 
 _MAX_NAME_CHARS = 200
 _HINTS = {
@@ -142,7 +142,9 @@ COMMANDS = (
 )
 """Commands in the order in which the help shows them."""
 
-app = lazy_app("Evaluates research ideas against the literature: cited, auditable, at scale.", COMMANDS, name="assayer")
+app = create_lazy_app(
+    "Evaluates research ideas against the literature: cited, auditable, at scale.", COMMANDS, name="assayer"
+)
 
 
 def _show_version(is_requested: bool) -> None:
@@ -189,7 +191,7 @@ def main() -> None:
         _discard_output()
         sys.exit(1)
     except Exception as error:
-        message = _operating_system_error(error)
+        message = _convert_operating_system_error(error)
         if message is None:
             raise
         _discard_output()
@@ -197,7 +199,7 @@ def main() -> None:
         sys.exit(2)
 
 
-def _operating_system_error(error: Exception) -> AssayerError | None:
+def _convert_operating_system_error(error: Exception) -> AssayerError | None:
     """Convert an operating system error, raised anywhere in the program, to an AssayerError; None for other errors."""
     if isinstance(error, OSError):
         if error.errno is None:

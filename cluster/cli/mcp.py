@@ -8,7 +8,7 @@ import typer
 
 from assayer.errors import ConfigurationError, InputError
 from cluster.cli.options import WithModel, WithProfile
-from cluster.listening import listening_socket
+from cluster.listening import open_listening_socket
 from cluster.settings import Settings
 from cluster.settings_loading import load_settings
 
@@ -47,12 +47,12 @@ def mcp(
             raise InputError("--allowed-host requires --http.")
         asyncio.run(_serve_over_stdio(settings))
         return
-    host, port = host_and_port(http)
-    with listening_socket(host, port) as listening_socket_:
+    host, port = parse_host_and_port(http)
+    with open_listening_socket(host, port) as listening_socket_:
         asyncio.run(_serve_over_http(settings, host, listening_socket_, allowed_host or []))
 
 
-def host_and_port(text: str) -> tuple[str, int]:
+def parse_host_and_port(text: str) -> tuple[str, int]:
     """Parse an address such as `127.0.0.1:8766`, `[::1]:8766` or `8766` into host and port. Raises InputError if it is
     malformed."""
     host, _, port = text.rpartition(":")
@@ -63,7 +63,7 @@ def host_and_port(text: str) -> tuple[str, int]:
 
 async def _serve_over_stdio(settings: Settings) -> None:
     from cluster.mcp.callers import make_opener_with_own_key
-    from cluster.mcp.server import mcp_server
+    from cluster.mcp.server import create_mcp_server
     from cluster.mcp.waiting import ServerState
 
     if settings.api_key is None:
@@ -73,31 +73,31 @@ async def _serve_over_stdio(settings: Settings) -> None:
             "--local.",
         )
     service = make_opener_with_own_key(settings.api_url, settings.api_key.get_secret_value())
-    await mcp_server(service, ServerState()).run_stdio_async()
+    await create_mcp_server(service, ServerState()).run_stdio_async()
 
 
 async def _serve_in_this_process(settings: Settings) -> None:
-    from cluster.mcp.local import local_service
-    from cluster.mcp.server import mcp_server
+    from cluster.mcp.local import run_local_service
+    from cluster.mcp.server import create_mcp_server
     from cluster.mcp.waiting import ServerState
 
-    async with local_service(settings) as service:
-        await mcp_server(service, ServerState()).run_stdio_async()
+    async with run_local_service(settings) as service:
+        await create_mcp_server(service, ServerState()).run_stdio_async()
 
 
 async def _serve_over_http(settings: Settings, host: str, listening: socket, allowed_hosts: list[str]) -> None:
     from cluster.http_server import serve_http
-    from cluster.mcp.server import PATH, http_app
+    from cluster.mcp.server import PATH, create_http_app
     from cluster.mcp.waiting import ServerState
 
     state = ServerState()
-    app = http_app(settings.api_url, host, allowed_hosts, state)
+    app = create_http_app(settings.api_url, host, allowed_hosts, state)
 
-    async def stopping() -> None:
+    async def note_stop() -> None:
         state.stopping = True
 
     address, port, *_ = listening.getsockname()
     async with app.router.lifespan_context(app):
         display_host = f"[{address}]" if ":" in address else address
         typer.echo(f"assayer offers tools over MCP at http://{display_host}:{port}{PATH}")
-        await serve_http(app, listening, asyncio.Event().wait, stopping)
+        await serve_http(app, listening, asyncio.Event().wait, note_stop)

@@ -11,11 +11,11 @@ from pydantic import BaseModel, ValidationError
 
 from assayer.errors import InputError
 from cluster.cli.output import PageFormat, ReportFormat
-from cluster.cli.standard_input import with_standard_input
+from cluster.cli.standard_input import replace_standard_input
 from cluster.settings import Profile, Settings
 
 
-def day(text: str | None, noun: str) -> dt.date | None:
+def parse_day_option(text: str | None, noun: str) -> dt.date | None:
     """Parse a date written as YYYY-MM-DD; None if there is no text. Raises InputError if it is malformed; `noun` names
     the date in the message."""
     if text is None:
@@ -40,7 +40,7 @@ def validate(kind: type[M], values: Mapping[str, Any]) -> M:
         raise InputError(f"The {option_name} is invalid: {first_error['msg']}.", "See --help.") from None
 
 
-def comma_separated(text: str | None) -> tuple[str, ...]:
+def split_at_commas(text: str | None) -> tuple[str, ...]:
     """Split the text at commas, skipping blank parts."""
     return tuple(part for part in map(str.strip, (text or "").split(",")) if part)
 
@@ -57,7 +57,7 @@ IDEAS_HELP = (
     "Ideas, each one of: a file (.txt .md .tex .html .rtf .pdf .docx .odt .json .jsonl .csv .xlsx), a folder of files, "
     "the folder or .zip of a TeX paper, an arXiv id, a DOI, the URL of a paper or OpenReview venue, or - for stdin."
 )
-IdeaPaths = Annotated[list[Path], typer.Argument(metavar="IDEAS", help=IDEAS_HELP, callback=with_standard_input)]
+IdeaPaths = Annotated[list[Path], typer.Argument(metavar="IDEAS", help=IDEAS_HELP, callback=replace_standard_input)]
 JobIds = Annotated[list[str], typer.Argument(help="Ids: ev_…, bt_…, rk_…, cp_…, rw_…, cu_…, pr_… or sc_….")]
 
 WithCutoff = Annotated[

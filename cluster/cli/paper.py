@@ -57,8 +57,10 @@ def paper(
     # Papers that GROBID parsed earlier are taken from the document store.
     settings = load_settings(profile)
     make_folder(out, "Papers")
-    exports = asyncio.run(_export(sources, [item.value for item in formats or [PaperFormat.markdown]], settings))
-    names = make_names_distinct(_name(item.source) for item in exports)
+    exports = asyncio.run(
+        _export(sources, [paper_format.value for paper_format in formats or [PaperFormat.markdown]], settings)
+    )
+    names = make_names_distinct(_name_export(export.source) for export in exports)
     written: list[Path] = []
     for item, name in zip(exports, names, strict=True):
         files = {out / f"{name}.{_ENDINGS[form]}": text for form, text in item.texts.items()}
@@ -70,18 +72,18 @@ def paper(
     else:
         for file in written:
             typer.echo(file)
-    failures = sum(item.problem is not None for item in exports)
+    failures = sum(export.problem is not None for export in exports)
     if failures:
         raise typer.Exit(1 if failures < len(exports) else 2)
 
 
-def _name(source: str) -> str:
+def _name_export(source: str) -> str:
     return make_safe_name(re.sub(r"(\.tei)?\.(xml|pdf)$", "", source.rstrip("/").split("/")[-1])) or "paper"
 
 
 async def _export(sources: Sequence[str], forms: "Sequence[TeiFormat]", settings: Settings) -> list[_Exported]:
     from cluster.clock import SystemClock
-    from cluster.evidence_sources import document_store_url
+    from cluster.evidence_sources import get_document_store_url
     from cluster.paper_pdfs import open_pdf_fetcher
     from workers.file_storage import FileStorage
     from workers.full_texts.archive import FullTextArchive
@@ -91,7 +93,7 @@ async def _export(sources: Sequence[str], forms: "Sequence[TeiFormat]", settings
 
     clock = SystemClock()
     async with AsyncExitStack() as stack:
-        archive = FullTextArchive(FileStorage(document_store_url(settings)), settings.full_texts, clock)
+        archive = FullTextArchive(FileStorage(get_document_store_url(settings)), settings.full_texts, clock)
         pool = await stack.enter_async_context(GrobidPool(settings.grobid)) if settings.grobid.urls else None
         teis = TeiReader(settings.full_texts.pdf, settings.full_texts.parsers_at_once)
         export = PaperExport(archive, pool, teis, settings.full_texts.work_seconds)

@@ -8,7 +8,7 @@ import typer
 from rich.markup import escape
 
 from cluster.cli.options import WithJson
-from cluster.cli.terminal import Outcome, StageProgress, status
+from cluster.cli.terminal import Outcome, StageProgress, show_status
 
 if TYPE_CHECKING:
     from assayer.models.learning_curve import LearningPoint
@@ -41,16 +41,18 @@ def train(
     training_plan = read_policy_training(plan)
     with ExitStack() as stack:
         if ray or address is not None:
-            from cluster.ray_cluster import existing_cluster, private_environment, training_cluster
+            from cluster.ray_cluster import enter_private_environment, join_existing_cluster, start_training_cluster
 
             if address is not None:
-                stack.enter_context(existing_cluster(address))
+                stack.enter_context(join_existing_cluster(address))
             else:
-                folder = stack.enter_context(private_environment())
-                stack.enter_context(training_cluster(folder, training_plan.machine.cpus, training_plan.machine.gpus))
+                folder = stack.enter_context(enter_private_environment())
+                stack.enter_context(
+                    start_training_cluster(folder, training_plan.machine.cpus, training_plan.machine.gpus)
+                )
             from cluster.policy_training import train_on_ray
 
-            stack.enter_context(status("Training"))
+            stack.enter_context(show_status("Training"))
             curve = train_on_ray(training_plan)
         else:
             from cluster.policy_training import train_here

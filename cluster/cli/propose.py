@@ -14,7 +14,7 @@ from assayer.models.curation import ResearchQuestion
 from assayer_client.curation import BestBy, Candidate
 from cluster.cli.curation_output import open_curation, report_curation, write_lines
 from cluster.cli.options import WithJson, WithLocalModel, WithModel, WithProfile, update_section
-from cluster.cli.standard_input import from_standard_input
+from cluster.cli.standard_input import read_from_standard_input
 from cluster.cli.terminal import print_markup, run_resumable
 from cluster.local_model import start_chosen_model
 from cluster.settings import Settings
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from assayer.curation.candidates import ProposedCandidates
     from cluster.curator import CurationWork
 
-_SHOWN = 20
+_MAX_SHOWN_QUESTIONS = 20
 
 
 class _Proposed(NamedTuple):
@@ -37,7 +37,7 @@ def _from_standard_input(ctx: typer.Context, question: str) -> str:
     standard input."""
     if question != "-":
         return question
-    file = from_standard_input(ctx, Path(question))
+    file = read_from_standard_input(ctx, Path(question))
     return str(file) if file.suffix in (".json", ".jsonl") else file.read_text("utf-8")
 
 
@@ -74,7 +74,12 @@ def propose(
     if not as_json:
         _show(proposed)
     report_curation(
-        proposed.work, out, "Missing:", [*_describe_lost(proposed), *proposed.rejected], complete=True, as_json=as_json
+        proposed.work,
+        out,
+        "Missing:",
+        [*_describe_missing_candidates(proposed), *proposed.rejected],
+        complete=True,
+        as_json=as_json,
     )
 
 
@@ -82,14 +87,14 @@ async def _propose(question: str, best: BestBy | None, out: Path, settings: Sett
     from cluster.language_model import require_llm
 
     require_llm(settings, "Proposing ideas")
-    questions, rejected = await asyncio.to_thread(_questions, question)
+    questions, rejected = await asyncio.to_thread(_read_questions, question)
     async with open_curation(settings, out, "Questions") as (curator, bar):
         work = await curator.propose(questions, best, bar)
-    write_lines(out, (candidate for made in work.results for candidate in made.candidates))
+    write_lines(out, (candidate for result in work.results for candidate in result.candidates))
     return _Proposed(questions, work, rejected)
 
 
-def _questions(text: str) -> tuple[list[ResearchQuestion], list[str]]:
+def _read_questions(text: str) -> tuple[list[ResearchQuestion], list[str]]:
     """Return the questions in the file named `text` or, if there is no such file, the text as a question. Raises
     InputError if the file has no usable question."""
     from assayer.curation.records import parse_question
@@ -97,13 +102,13 @@ def _questions(text: str) -> tuple[list[ResearchQuestion], list[str]]:
 
     if not text.strip().endswith((".jsonl", ".json")):
         return [parse_question(text, "The question")], []
-    read = read_questions(Path(text))
-    if not read.found:
-        raise InputError(f"{text} contains no usable questions.", " ".join(read.rejected[:3]))
-    return read.found, read.rejected
+    lines_read = read_questions(Path(text))
+    if not lines_read.found:
+        raise InputError(f"{text} contains no usable questions.", " ".join(lines_read.rejected[:3]))
+    return lines_read.found, lines_read.rejected
 
 
-def _describe_lost(proposed: _Proposed) -> list[str]:
+def _describe_missing_candidates(proposed: _Proposed) -> list[str]:
     return [
         f"{question.source}, candidate {number}: {error}"
         for question, result in zip(proposed.questions, proposed.work.results, strict=True)
@@ -113,13 +118,13 @@ def _describe_lost(proposed: _Proposed) -> list[str]:
 
 def _show(proposed: _Proposed) -> None:
     results = proposed.work.results
-    repeats = sum(len(item.repeats) for item in results)
-    candidate_count = sum(len(item.candidates) for item in results)
+    repeats = sum(len(result.repeats) for result in results)
+    candidate_count = sum(len(result.candidates) for result in results)
     print_markup(
         f"{candidate_count:,} candidates for {len(results):,} question{'s' * (len(results) != 1)}; {repeats:,} "
         "duplicates were removed."
     )
-    for question, item in list(zip(proposed.questions, results, strict=True))[:_SHOWN]:
+    for question, item in list(zip(proposed.questions, results, strict=True))[:_MAX_SHOWN_QUESTIONS]:
         if item.candidates and item.candidates[0].rank is not None:
             print_markup(f"{escape(question.id)}: {_describe_best(item.candidates[0])}")
 

@@ -25,13 +25,13 @@ from cluster.cli.options import (
     WithLocalModel,
     WithModel,
     WithProfile,
-    comma_separated,
+    split_at_commas,
     update_section,
 )
 from cluster.cli.output import make_folder, write_files, write_formats
 from cluster.cli.terminal import StepProgress, print_error, print_json, print_markup, run_resumable, show_table
 from cluster.local_model import start_chosen_model
-from cluster.ranking_inputs import comparisons_between, read_comparisons, read_evidence, read_scores
+from cluster.ranking_inputs import read_comparisons, read_evidence, read_scores, select_comparisons_between
 from cluster.settings import Settings
 
 if TYPE_CHECKING:
@@ -55,9 +55,9 @@ _RENDER: "dict[RankingFormat, Callable[[CompletedRanking], str]]" = {
     RankingFormat.json: lambda ranked: render_json(ranked.ranking),
 }
 _COMPARISONS = "comparisons.jsonl"
-_SHOWN = 20
+_MAX_SHOWN_IDEAS = 20
 """Maximum number of ideas shown in the terminal. The files list all of them."""
-_REFUSALS_SHOWN = 5
+_MAX_SHOWN_REFUSALS = 5
 
 
 class _RankOptions(NamedTuple):
@@ -169,7 +169,7 @@ async def _rank(settings: Settings, options: _RankOptions, out: Path) -> _RankRe
     from cluster.language_model import require_llm
     from cluster.ranker import RankingInputs, open_ranker
     from cluster.run_request import RunRequest
-    from cluster.telemetry import metrics_server
+    from cluster.telemetry import serve_metrics
 
     require_llm(settings, "A ranking")
     ideas, rejected = await read_idea_inputs(options.paths, settings)
@@ -182,17 +182,17 @@ async def _rank(settings: Settings, options: _RankOptions, out: Path) -> _RankRe
     remarks: list[str] = []
     evidence: dict[IdeaId, str] | None = None
     if options.evidence:
-        evidence = _evidence(options.evidence, ideas, settings.ranking.evidence_chars, blind)
+        evidence = _read_evidence(options.evidence, ideas, settings.ranking.evidence_chars, blind)
         remarks.append(f"The judge sees report findings for {len(evidence):,} of {len(ideas):,} ideas.")
     known, kept, names = [], list[Comparison](), dict[IdeaId, str]()
     if options.known:
-        (read, names), rules = read_comparisons(options.known), RULES if blind else None
+        (known_comparisons, names), rules = read_comparisons(options.known), RULES if blind else None
         model = settings.llm.model if settings.llm else None
         judging = describe_judging(settings.ranking, model, rules, evidence is not None)
-        comparisons = comparisons_between(ideas, read, judging, options.known)
+        comparisons = select_comparisons_between(ideas, known_comparisons, judging, options.known)
         known, used = comparisons.usable, set(map(id, comparisons.usable))
-        kept = [item for item in read if id(item) not in used]
-        remarks.append(f"{len(known):,} of {len(read):,} known comparisons are about these ideas.")
+        kept = [comparison for comparison in known_comparisons if id(comparison) not in used]
+        remarks.append(f"{len(known):,} of {len(known_comparisons):,} known comparisons are about these ideas.")
         if comparisons.refused:
             remarks.append(explain_refused(comparisons.refused, judging))
     scores: dict[IdeaId, float] = {}
@@ -213,41 +213,43 @@ async def _rank(settings: Settings, options: _RankOptions, out: Path) -> _RankRe
     labelled, outcomes = _read_labelled_ideas(options)
     make_folder(out, "The ranking")
     ids = {idea.id for idea in ideas}
-    starting_scores = {item: score for item, score in scores.items() if item in ids}
+    starting_scores = {idea_id: score for idea_id, score in scores.items() if idea_id in ids}
     ranking_inputs = RankingInputs(
         ideas, options.shortlist_size, starting_scores, known, labelled, outcomes, evidence=evidence
     )
-    with metrics_server(settings.metrics), StepProgress("Comparisons") as bar:
+    with serve_metrics(settings.metrics), StepProgress("Comparisons") as bar:
         async with open_ranker(settings) as ranker:
             ranking = await ranker.rank(ranking_inputs, bar, RunRequest(blind=blind))
-    return _RankResult(ranking, remarks, [item.message for item in rejected], [*kept, *ranking.set_aside], names)
-
-
-def _join_first_messages(messages: Sequence[str]) -> str:
-    remaining_count = len(messages) - _REFUSALS_SHOWN
-    return " ".join(
-        [*messages[:_REFUSALS_SHOWN], *([f"(And {remaining_count:,} more.)"] if remaining_count > 0 else [])]
+    return _RankResult(
+        ranking, remarks, [rejection.message for rejection in rejected], [*kept, *ranking.set_aside], names
     )
 
 
-def _evidence(folder: Path, ideas: Sequence[Idea], chars: int, blind: bool) -> dict[IdeaId, str]:
+def _join_first_messages(messages: Sequence[str]) -> str:
+    remaining_count = len(messages) - _MAX_SHOWN_REFUSALS
+    return " ".join(
+        [*messages[:_MAX_SHOWN_REFUSALS], *([f"(And {remaining_count:,} more.)"] if remaining_count > 0 else [])]
+    )
+
+
+def _read_evidence(folder: Path, ideas: Sequence[Idea], chars: int, blind: bool) -> dict[IdeaId, str]:
     """Return the report evidence for each idea that has a report."""
-    read = read_evidence(folder, chars)
-    evidence = {idea.id: read.by_idea[idea.id] for idea in ideas if idea.id in read.by_idea}
+    report_evidence = read_evidence(folder, chars)
+    evidence = {idea.id: report_evidence.by_idea[idea.id] for idea in ideas if idea.id in report_evidence.by_idea}
     if not evidence:
         raise InputError(f"No report in {folder} is about any of these {len(ideas)} ideas.", "Evaluate them first.")
     if blind:
-        require_blind_evidence(ideas, read.blind)
+        require_blind_evidence(ideas, report_evidence.blind)
     return evidence
 
 
 def _read_labelled_ideas(options: _RankOptions) -> "tuple[list[LabelledIdea], tuple[str, ...]]":
     if options.labelled is None:
         return [], ()
-    from cluster.labelled_ideas import FieldNames, outcome_classes, read_labelled_ideas
+    from cluster.labelled_ideas import FieldNames, derive_outcome_classes, read_labelled_ideas
 
     ideas = read_labelled_ideas([options.labelled], FieldNames(label=options.label_field))
-    outcomes = outcome_classes(ideas, comma_separated(options.classes))
+    outcomes = derive_outcome_classes(ideas, split_at_commas(options.classes))
     if not options.classes:
         raise InputError(
             f"{options.labelled} has the outcomes {', '.join(outcomes)}, in no known order.",
@@ -285,11 +287,11 @@ def _show(ranking: Ranking, files: Sequence[Path]) -> None:
             *([] if idea.shortlist_probability is None else [f"{100 * idea.shortlist_probability:.0f} %"]),
             idea.title,
         )
-        for idea in ranking.ideas[:_SHOWN]
+        for idea in ranking.ideas[:_MAX_SHOWN_IDEAS]
     ]
     show_table((*figures, "Idea"), rows, figures)
-    if len(ranking.ideas) > _SHOWN:
-        print_markup(f"… and {len(ranking.ideas) - _SHOWN:,} more.")
+    if len(ranking.ideas) > _MAX_SHOWN_IDEAS:
+        print_markup(f"… and {len(ranking.ideas) - _MAX_SHOWN_IDEAS:,} more.")
     if ranking.shortlist_size is not None:
         print_markup("; ".join(f"{group.title}: {len(group.ideas):,}" for group in page.groups) + ".")
     judge = ranking.judge

@@ -22,16 +22,16 @@ def read(
     """Show what is extracted from documents, without evaluating them."""
     read_ideas_ = asyncio.run(read_idea_inputs(paths, load_settings(profile)))
     if as_json:
-        print_json([_fields(idea) for idea in read_ideas_.ideas])
+        print_json([_collect_fields(idea) for idea in read_ideas_.ideas])
     for idea in read_ideas_.ideas if not as_json else ():
         _show(idea, text=text)
-    for item in read_ideas_.rejected:
-        print_error("Not read:", f"{item.source}: {item.message}")
+    for rejection in read_ideas_.rejected:
+        print_error("Not read:", f"{rejection.source}: {rejection.message}")
     if read_ideas_.rejected:
         raise typer.Exit(1 if read_ideas_.ideas else 2)
 
 
-def _fields(idea: Idea) -> dict[str, object]:
+def _collect_fields(idea: Idea) -> dict[str, object]:
     reading = idea.reading.model_dump(mode="json") if idea.reading else {}
     entries = [work.model_dump(mode="json") for work in idea.references]
     flags = [flag.model_dump(mode="json") for flag in idea.flags]

@@ -14,7 +14,7 @@ from assayer.cutoff import check_cutoff
 from assayer.models import Idea
 from assayer.reports.bibliographies import convert_to_listed_work, render_bibtex, render_ris
 from cluster.cli.idea_inputs import read_idea_inputs
-from cluster.cli.options import IdeaPaths, WithJson, WithProfile, day
+from cluster.cli.options import IdeaPaths, WithJson, WithProfile, parse_day_option
 from cluster.cli.terminal import print_error, print_json, print_markup
 from cluster.settings import Settings
 from cluster.settings_loading import load_settings
@@ -39,13 +39,13 @@ def references(
     as_json: WithJson = False,
 ) -> None:
     """List relevant papers in the corpus that an idea does not cite; no language model is needed."""
-    last_day = day(cutoff, "cutoff")
+    last_day = parse_day_option(cutoff, "cutoff")
     settings = load_settings(profile)
     ideas, failures = asyncio.run(_read(paths, settings))
     if ideas:
         missed_by_idea = asyncio.run(_find_missed_references(ideas, limit, last_day, settings))
         if as_json:
-            print_json([record for suggestion in missed_by_idea for record in _records(suggestion)])
+            print_json([record for suggestion in missed_by_idea for record in _build_records(suggestion)])
         elif bibliography is not None:
             _print_bibliography(missed_by_idea, bibliography)
         else:
@@ -59,7 +59,7 @@ def references(
 
 async def _read(paths: Sequence[Path], settings: Settings) -> tuple[list[Idea], list[tuple[str, str]]]:
     ideas, rejected = await read_idea_inputs(paths, settings)
-    return list(ideas), [(item.source, item.message) for item in rejected]
+    return list(ideas), [(rejection.source, rejection.message) for rejection in rejected]
 
 
 async def _find_missed_references(
@@ -77,14 +77,14 @@ async def _find_missed_references(
     options = settings.scicompanion.model_copy(update={"recommended": limit})
     missed_by_idea = []
     for idea in ideas:
-        days = [item for item in (idea.cutoff, cutoff) if item is not None]
+        days = [day for day in (idea.cutoff, cutoff) if day is not None]
         missed_by_idea.append(await find_missed_references(idea, corpus, min(days, default=None), clock, options))
     return missed_by_idea
 
 
 def _print_bibliography(missed_by_idea: "Sequence[MissedReferences]", bibliography: BibliographyFormat) -> None:
     """Print a bibliography of all ideas' missed references, without duplicates."""
-    papers = {item.paper.id: item.paper for missed in missed_by_idea for item in missed.references}
+    papers = {reference.paper.id: reference.paper for missed in missed_by_idea for reference in missed.references}
     works = [
         convert_to_listed_work(paper, paper.retraction.kind if paper.retraction else "") for paper in papers.values()
     ]
@@ -107,15 +107,15 @@ def _show(missed: "MissedReferences") -> None:
 
 def _describe_ways(ways: "Sequence[WayFound]") -> str:
     """Describe how a reference was found, and how often."""
-    by_words = any(item.kind == "dense" for item in ways)
-    citation_count = sum(item.from_paper is not None for item in ways)
+    by_words = any(way.kind == "dense" for way in ways)
+    citation_count = sum(way.from_paper is not None for way in ways)
     citation_text = (
         f"{citation_count} citation{'' if citation_count == 1 else 's'} lead to it" if citation_count else ""
     )
     return "; ".join(filter(None, ["near the idea's words" if by_words else "", citation_text]))
 
 
-def _records(missed: "MissedReferences") -> Iterator[dict[str, object]]:
+def _build_records(missed: "MissedReferences") -> Iterator[dict[str, object]]:
     """Yield the fields of each reference that `--json` prints."""
     for rank, reference in enumerate(missed.references, start=1):
         paper = reference.paper

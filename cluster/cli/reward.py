@@ -14,7 +14,7 @@ from assayer.models import Absent
 from assayer.reports.escaping import shorten
 from cluster.cli.options import WithJson, WithLocalModel, WithModel, WithProfile
 from cluster.cli.output import make_folder, make_names_distinct, make_safe_name, prepare_file, write_files
-from cluster.cli.standard_input import from_standard_input
+from cluster.cli.standard_input import read_from_standard_input
 from cluster.cli.terminal import StageProgress, print_json, print_markup, run_resumable, show_table
 from cluster.local_model import start_chosen_model
 from cluster.settings import Settings
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from assayer_client.rewards import RewardOutcome, RewardsResult
     from orchestrator.jobs.requests import NamedRewardItem
 
-_SHOWN = 20
+_MAX_SHOWN_ITEMS = 20
 """Maximum number of items shown in the terminal. The file contains all of them."""
-_REASON = 100
+_MAX_REASON_CHARS = 100
 """Maximum length of a reason shown in the terminal."""
 
 
@@ -37,12 +37,12 @@ class _Rewarded(NamedTuple):
     pages: "Mapping[int, Path]"
     """Paths of the HTML pages, keyed by item position. Items that ended in a problem have none."""
 
-    def lines(self) -> Iterator[str]:
+    def format_lines(self) -> Iterator[str]:
         """Yield one JSON object per item, including the path of its page, if any."""
         for outcome in self.outcomes:
             page = self.pages.get(outcome.item)
-            shown = {} if page is None else {"page": str(page)}
-            yield json.dumps(outcome.model_dump(mode="json") | shown, ensure_ascii=False, separators=(",", ":"))
+            page_field = {} if page is None else {"page": str(page)}
+            yield json.dumps(outcome.model_dump(mode="json") | page_field, ensure_ascii=False, separators=(",", ":"))
 
 
 def reward(
@@ -50,7 +50,7 @@ def reward(
         Path,
         typer.Argument(
             help="JSON Lines file with question, idea, abstract and optionally id and reference; - for standard input.",
-            callback=from_standard_input,
+            callback=read_from_standard_input,
         ),
     ],
     judge: Annotated[str | None, typer.Option(help="Judge; by default the configured one.")] = None,
@@ -73,7 +73,7 @@ def reward(
         rewarded = run_resumable(_judge(chosen.settings, items, judge))
     if pages is not None:
         rewarded = rewarded._replace(pages=_write_pages(pages, rewarded))
-    write_files({out: "".join(f"{line}\n" for line in rewarded.lines())})
+    write_files({out: "".join(f"{line}\n" for line in rewarded.format_lines())})
     if as_json:
         print_json({"result": rewarded.result, "items": rewarded.outcomes, "file": out, "pages": rewarded.pages})
     else:
@@ -88,7 +88,7 @@ def read_reward_items(file: Path) -> "list[NamedRewardItem]":
     from assayer.text.decoding import decode_text
 
     text = decode_text(read_whole(file), str(file))
-    items = [_item(line, f"{file}:{number}") for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+    items = [_parse_item(line, f"{file}:{number}") for number, line in enumerate(text.split("\n"), 1) if line.strip()]
     if not items:
         raise InputError(
             f"{file} contains no items.", "Put one JSON object on each line, with question, idea and abstract."
@@ -96,7 +96,7 @@ def read_reward_items(file: Path) -> "list[NamedRewardItem]":
     return items
 
 
-def _item(line: str, place: str) -> "NamedRewardItem":
+def _parse_item(line: str, place: str) -> "NamedRewardItem":
     from orchestrator.jobs.requests import NamedRewardItem
 
     try:
@@ -115,23 +115,23 @@ def _item(line: str, place: str) -> "NamedRewardItem":
 
 async def _judge(settings: Settings, items: "Sequence[NamedRewardItem]", judge: str | None) -> _Rewarded:
     from cluster.item_batch import do_items
-    from cluster.reward_jobs import reward_work
+    from cluster.reward_jobs import define_reward_work
     from cluster.reward_judge import find_usable_judge, open_reward_judge
-    from cluster.telemetry import metrics_server
+    from cluster.telemetry import serve_metrics
     from orchestrator.jobs.item_outcomes import summarise_rewards
 
     outcomes: list[RewardOutcome] = []
 
-    async def keep(found: "Sequence[RewardOutcome]") -> None:
-        outcomes.extend(found)
+    async def keep(new_outcomes: "Sequence[RewardOutcome]") -> None:
+        outcomes.extend(new_outcomes)
 
-    with metrics_server(settings.metrics), StageProgress() as stages:
+    with serve_metrics(settings.metrics), StageProgress() as stages:
         async with open_reward_judge(settings, judge) as reward_judge:
             chosen = find_usable_judge(settings, judge)
             run = await reward_judge.start_run(items, chosen, stages)
-            work = reward_work(reward_judge, chosen, chosen.name)
+            work = define_reward_work(reward_judge, chosen, chosen.name)
             await do_items(items, work, run, settings.rewards.concurrency, keep, {})
-    outcomes.sort(key=lambda found: found.item)
+    outcomes.sort(key=lambda outcome: outcome.item)
     return _Rewarded(items, outcomes, summarise_rewards(chosen.name, outcomes), {})
 
 
@@ -154,15 +154,15 @@ def _show(rewarded: _Rewarded, out: Path) -> None:
     rows = [
         (
             outcome.id or str(outcome.item + 1),
-            _value(outcome),
-            _reason(outcome),
+            _format_value(outcome),
+            _format_reason(outcome),
             str(rewarded.pages.get(outcome.item, "–")),
         )[: len(headings)]
-        for outcome in rewarded.outcomes[:_SHOWN]
+        for outcome in rewarded.outcomes[:_MAX_SHOWN_ITEMS]
     ]
     show_table(headings, rows)
-    if len(rewarded.outcomes) > _SHOWN:
-        print_markup(f"… and {len(rewarded.outcomes) - _SHOWN:,} more.")
+    if len(rewarded.outcomes) > _MAX_SHOWN_ITEMS:
+        print_markup(f"… and {len(rewarded.outcomes) - _MAX_SHOWN_ITEMS:,} more.")
     result = rewarded.result
     cost = "cost unknown" if isinstance(result.cost_usd, Absent) else f"{result.cost_usd:,.4f} USD"
     print_markup(
@@ -173,12 +173,12 @@ def _show(rewarded: _Rewarded, out: Path) -> None:
     print_markup(escape(f"Written: {out}"))
 
 
-def _value(outcome: "RewardOutcome") -> str:
+def _format_value(outcome: "RewardOutcome") -> str:
     return "–" if outcome.reward is None or isinstance(outcome.reward.value, Absent) else str(outcome.reward.value)
 
 
-def _reason(outcome: "RewardOutcome") -> str:
+def _format_reason(outcome: "RewardOutcome") -> str:
     text = outcome.problem.detail if outcome.reward is None and outcome.problem else ""
     text = outcome.reward.reason if outcome.reward is not None else text
     words = " ".join(text.split())
-    return shorten(words, _REASON)
+    return shorten(words, _MAX_REASON_CHARS)

@@ -20,7 +20,7 @@ from cluster.settings import Settings
 if TYPE_CHECKING:
     from cluster.curator import CurationWork
 
-_SHOWN = 20
+_MAX_SHOWN_IDEAS = 20
 
 
 class _Scored(NamedTuple):
@@ -66,30 +66,30 @@ async def _score(
     require_llm(settings, "Scoring ideas")
     load_score_dimensions(settings.curation.score_dimensions)
     question = None if question_option is None else parse_question(question_option, "The question").text
-    read = await read_idea_inputs(paths, settings)
-    ideas, rejected = read
+    ideas_read = await read_idea_inputs(paths, settings)
+    ideas, rejected = ideas_read
     if not ideas:
-        raise InputError("There are no ideas to score.", " ".join(item.message for item in rejected[:3]))
-    if is_judged_blind(blind, settings.evaluation.blind, several=are_given_together(paths, read)):
+        raise InputError("There are no ideas to score.", " ".join(rejection.message for rejection in rejected[:3]))
+    if is_judged_blind(blind, settings.evaluation.blind, several=are_given_together(paths, ideas_read)):
         ideas = await asyncio.to_thread(lambda: [mask_idea(idea) for idea in ideas])
     async with open_curation(settings, out, "Ideas") as (curator, bar):
         work = await curator.score(ideas, question, bar)
     write_lines(out, work.results)
-    return _Scored(work, [item.message for item in rejected])
+    return _Scored(work, [rejection.message for rejection in rejected])
 
 
 def _show(scored: list[IdeaScores]) -> None:
-    figures = [item.dimension.capitalize() for item in scored[0].scores]
+    figures = [score.dimension.capitalize() for score in scored[0].scores]
     rows = [
-        (idea.title, *("absent" if isinstance(item.score, Absent) else f"{item.score:g}" for item in idea.scores))
-        for idea in scored[:_SHOWN]
+        (idea.title, *("absent" if isinstance(score.score, Absent) else f"{score.score:g}" for score in idea.scores))
+        for idea in scored[:_MAX_SHOWN_IDEAS]
     ]
     show_table(("Idea", *figures), rows, figures)
-    if len(scored) > _SHOWN:
-        print_markup(f"… and {len(scored) - _SHOWN:,} more.")
+    if len(scored) > _MAX_SHOWN_IDEAS:
+        print_markup(f"… and {len(scored) - _MAX_SHOWN_IDEAS:,} more.")
     for idea in scored:
-        missing = [item for item in idea.scores if isinstance(item.score, Absent)]
-        if missing and isinstance(missing[0].score, Absent):
-            names = ", ".join(item.dimension for item in missing)
-            text = f"{idea.source}, {names}: {missing[0].score.reason}"
+        missing_scores = [score for score in idea.scores if isinstance(score.score, Absent)]
+        if missing_scores and isinstance(missing_scores[0].score, Absent):
+            names = ", ".join(score.dimension for score in missing_scores)
+            text = f"{idea.source}, {names}: {missing_scores[0].score.reason}"
             print_markup(f"[yellow]![/] {escape(text)}")

@@ -14,7 +14,7 @@ from assayer.errors import InputError
 from cluster.cli.options import WithProfile
 from cluster.cli.serve_on_ray import RayPlace, serve_on_ray
 from cluster.cli.terminal import print_remark
-from cluster.listening import listening_socket
+from cluster.listening import open_listening_socket
 from cluster.settings import Settings
 from cluster.settings_loading import load_settings
 
@@ -41,7 +41,7 @@ def serve(
     if ray or address is not None:
         serve_on_ray(settings, profile, RayPlace(host, port, address), partial(_show_key, settings.home), _show_address)
         return
-    with listening_socket(host, port) as listening:
+    with open_listening_socket(host, port) as listening:
         try:
             asyncio.run(_serve_alone(settings, listening))
         except asyncio.CancelledError:
@@ -70,10 +70,10 @@ async def _serve_alone(settings: Settings, listening: socket) -> None:
     from cluster.http_server import serve_http
     from cluster.log import configure_log
     from cluster.service import create_first_key, open_service
-    from cluster.telemetry import metrics_server
+    from cluster.telemetry import serve_metrics
 
     configure_log(settings.log)
-    with metrics_server(settings.metrics):
+    with serve_metrics(settings.metrics):
         async with open_service(settings) as service:
             _show_key(settings.home, await create_first_key(service.database))
             address, port, *_ = listening.getsockname()

@@ -10,7 +10,7 @@ import typer
 
 from assayer.errors import ConfigurationError
 from cluster.cli.terminal import print_remark
-from cluster.listening import listening_socket
+from cluster.listening import open_listening_socket
 from cluster.settings import Profile, Settings
 
 
@@ -40,13 +40,18 @@ def serve_on_ray(
     with asyncio.Runner() as runner, ExitStack() as stack:
         port, own_api = place.port, place.address is None and not settings.serving.ingress.wanted
         # In an existing Ray cluster, the proxy of an earlier run may still use the port; it is reused.
-        with ExitStack() as trying:
+        with ExitStack() as probe_stack:
             if place.address is None or port == 0:
-                listener = (stack if own_api else trying).enter_context(listening_socket(place.host, port))
+                listener = (stack if own_api else probe_stack).enter_context(open_listening_socket(place.host, port))
                 port = listener.getsockname()[1]
-        from cluster.ray_cluster import existing_cluster, private_environment, service_cluster, share_metrics
+        from cluster.ray_cluster import (
+            enter_private_environment,
+            join_existing_cluster,
+            share_metrics,
+            start_service_cluster,
+        )
 
-        folder = stack.enter_context(private_environment()) if place.address is None else None
+        folder = stack.enter_context(enter_private_environment()) if place.address is None else None
         if folder is not None and own_api:
             stack.enter_context(share_metrics(folder))
         # Imported only now, because the metrics library chooses its storage when it is imported.
@@ -64,7 +69,11 @@ def serve_on_ray(
 
         config, listening = ReplicaConfig(profile=profile), lambda: show_address(place.host, port)
         try:
-            with service_cluster(folder, settings.serving) if folder else existing_cluster(place.address or "auto"):
+            with (
+                start_service_cluster(folder, settings.serving)
+                if folder
+                else join_existing_cluster(place.address or "auto")
+            ):
                 if own_api:
                     run_with_own_api(config, listener, database, runner, listening, print_remark)
                 else:

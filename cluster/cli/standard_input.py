@@ -10,12 +10,12 @@ import typer
 from assayer.errors import InputError
 
 
-def with_standard_input(ctx: typer.Context, paths: list[Path] | None) -> list[Path] | None:
+def replace_standard_input(ctx: typer.Context, paths: list[Path] | None) -> list[Path] | None:
     """Return the paths, with `-` replaced by a temporary file that holds the contents of standard input."""
-    return paths and [from_standard_input(ctx, path) for path in paths]
+    return paths and [read_from_standard_input(ctx, path) for path in paths]
 
 
-def from_standard_input(ctx: typer.Context, path: Path) -> Path:
+def read_from_standard_input(ctx: typer.Context, path: Path) -> Path:
     """Return the path or, for `-`, a temporary file that holds the contents of standard input until the command ends.
     Its suffix states the detected format: PDF, JSON, JSON Lines or text. Raises InputError if there is nothing to
     read."""

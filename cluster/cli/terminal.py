@@ -35,7 +35,7 @@ class SafeConsole(Console):
             yield segment if segment.control else segment._replace(text=remove_unprintable(segment.text))
 
 
-def readable_size(count: float) -> str:
+def format_size(count: float) -> str:
     """Format a size in bytes, with one decimal (1.2 GB) or, below a thousand, without decimals (12 B)."""
     unit = next(((unit_size, name) for unit_size, name in _UNITS if count >= unit_size), None)
     return f"{count / unit[0]:,.1f} {unit[1]}" if unit else f"{count:.0f} B"
@@ -51,8 +51,8 @@ def _convert_named_tuples(value: object) -> object:
     if isinstance(value, tuple) and hasattr(value, "_asdict"):
         value = value._asdict()
     if isinstance(value, Mapping):
-        return {name: _convert_named_tuples(item) for name, item in value.items()}
-    return [_convert_named_tuples(item) for item in value] if isinstance(value, tuple | list) else value
+        return {name: _convert_named_tuples(member) for name, member in value.items()}
+    return [_convert_named_tuples(member) for member in value] if isinstance(value, tuple | list) else value
 
 
 def print_json(value: object) -> None:
@@ -84,7 +84,7 @@ class Outcome:
             print_markup(line)
 
 
-def status(text: str) -> Status:
+def show_status(text: str) -> Status:
     """Show a spinner with the text until the context ends."""
     return SafeConsole(stderr=True, highlight=False).status(text)
 
@@ -133,7 +133,7 @@ def _escape_undecodable(text: str) -> str:
     return text.encode(errors="backslashreplace").decode()
 
 
-def progress_bars(*columns: SpinnerColumn | TextColumn) -> Progress:
+def create_progress_bars(*columns: SpinnerColumn | TextColumn) -> Progress:
     """Return progress bars on standard error that are drawn only on a terminal."""
     console = SafeConsole(stderr=True, highlight=False)
     bars = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
@@ -144,7 +144,7 @@ class _Bars:
     """Progress bars as a context manager."""
 
     def __init__(self, *columns: SpinnerColumn | TextColumn) -> None:
-        self._progress = progress_bars(*columns)
+        self._progress = create_progress_bars(*columns)
 
     def __enter__(self) -> Self:
         self._progress.start()
@@ -199,7 +199,7 @@ class EvaluationProgress(_Bars):
             del self._stages[event.run_id, event.stage]
         self._progress.update(self._steps, completed=self._done_count, total=self._total)
 
-    def idea_done(self) -> None:
+    def finish_idea(self) -> None:
         self._progress.advance(self._ideas)
 
 
@@ -218,5 +218,5 @@ class StepProgress(_Bars):
     def update(self, done: int, total: int) -> None:
         self._progress.update(self._task, completed=done, total=total)
 
-    def step_done(self) -> None:
+    def finish_step(self) -> None:
         self._progress.advance(self._task)

@@ -12,7 +12,7 @@ from assayer.reports.graphml import render_graphml
 from assayer.reports.html import render_html
 from assayer.reports.json_and_csv import render_json
 from assayer.reports.markdown import render_report_markdown
-from cluster.cli.evaluation_summary import ReportRecord, SummaryRow, report_record
+from cluster.cli.evaluation_summary import ReportRecord, SummaryRow, build_report_record
 from cluster.cli.output import ReportFormat, write_files, write_formats
 
 if TYPE_CHECKING:
@@ -66,4 +66,6 @@ class WriteReport:
         """Evaluate the idea and write its report files. Raises AssayerError if either fails."""
         report = (await engine.evaluate(self.idea, self.method, self.cutoff, progress, self.run_request)).report
         files = write_report(self.stem, report, self.formats)
-        return WrittenReport(SummaryRow.of(report, files), report_record(report, files), report if self.kept else None)
+        return WrittenReport(
+            SummaryRow.from_report(report, files), build_report_record(report, files), report if self.kept else None
+        )

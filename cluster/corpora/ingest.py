@@ -14,14 +14,14 @@ from assayer.errors import InputError
 from cluster.clock import SystemClock
 from cluster.corpora.shared_pacing import open_shared_pacer
 from cluster.settings import Settings
-from index.disk_access import folder_lock
+from index.disk_access import hold_folder_lock
 from index.hashing import hash64
 from index.ingest.arxiv_oai import ArxivHarvest
 from index.ingest.duckdb_tables import JoinLimits
 from index.ingest.openalex_snapshot import OpenAlexFiles
 from index.ingest.pipeline import Ingest, IngestOptions, IngestState, IngestSummary, ReportProgress
 from index.ingest.semantic_scholar_datasets import S2Datasets, S2File, S2Files
-from index.ingest.source_files import S2_KINDS, SourceKind, StoredFiles, s2_dataset_files
+from index.ingest.source_files import S2_KINDS, SourceKind, StoredFiles, list_s2_dataset_files
 from index.ingest.storage_path import StoragePath
 from index.versions.manifest import RejectionCount
 from workers.embedding.model_profiles import find_adapters
@@ -41,7 +41,7 @@ async def ingest_s2_files(
     applied; empty if unknown."""
     with _lock_destination(to):
         return await _ingest(to, "s2", settings, report).run(
-            s2_dataset_files(files), StoredFiles(), release, complete=True
+            list_s2_dataset_files(files), StoredFiles(), release, complete=True
         )
 
 
@@ -51,26 +51,26 @@ async def ingest_s2_release(
     """Ingest a full release into a new folder, or diffs into a folder that already has a release. Data sets that are
     already in the folder are always updated."""
     if datasets:
-        _kinds(datasets)
+        _parse_kinds(datasets)
     key = settings.s2.api_key.get_secret_value()
     address = settings.s2.base_url or _S2
     async with (
         open_shared_pacer(settings, "semantic_scholar") as pace,
-        _transfers(settings, settings.s2.spacing_seconds, pace) as transfers,
+        _open_transfers(settings, settings.s2.spacing_seconds, pace) as transfers,
     ):
         service = S2Datasets(transfers, address, key)
         with _lock_destination(to):
             ingest = _ingest(to, "s2", settings, report)
-            release_id = (await service.release(release)).release_id
-            links = await _s2_links(
-                service, ingest, _kinds((*datasets, *ingest.state.kinds) or _S2_DATASETS), release_id
+            release_id = (await service.fetch_release(release)).release_id
+            links = await _list_s2_links(
+                service, ingest, _parse_kinds((*datasets, *ingest.state.kinds) or _S2_DATASETS), release_id
             )
             with _download_folder(ingest) as folder:
                 supply = S2Files(service, transfers, links, folder)
                 return await ingest.run(supply.sources, supply, max(release_id, ingest.state.until))
 
 
-async def _s2_links(
+async def _list_s2_links(
     service: S2Datasets, ingest: Ingest, kinds: Sequence[SourceKind], release_id: str
 ) -> dict[S2File, str]:
     """Return links to the complete data sets in the folder's current or newly started release, and to the diffs from
@@ -85,9 +85,9 @@ async def _s2_links(
     current, links = ingest.state.until, dict[S2File, str]()
     for kind in kinds:
         if kind not in ingest.state.kinds:
-            links |= await service.files(current, kind)
+            links |= await service.list_files(current, kind)
         if release_id > current:
-            links |= await service.changes(current, release_id, kind)
+            links |= await service.list_changed_files(current, release_id, kind)
     return links
 
 
@@ -105,11 +105,11 @@ async def ingest_arxiv(
     last_day = min(until or yesterday, yesterday)
     async with (
         open_shared_pacer(settings, "arxiv") as pace,
-        _transfers(settings, settings.arxiv.spacing_seconds, pace) as transfers,
+        _open_transfers(settings, settings.arxiv.spacing_seconds, pace) as transfers,
     ):
         with _lock_destination(to):
             ingest = _ingest(to, "arxiv", settings, report)
-            days_to_request = ingest.days.spans_to_request(since, last_day)
+            days_to_request = ingest.days.list_spans_to_request(since, last_day)
             harvest = ArxivHarvest(transfers, settings.ingest.arxiv_url, ingest.bind_arxiv_set(arxiv_set))
             ingest.begin_days(days_to_request)
             harvested = await harvest.harvest(ingest, days_to_request, report)
@@ -121,15 +121,18 @@ async def ingest_openalex(
 ) -> IngestSummary:
     """Ingest an OpenAlex snapshot; by default, the manifest used in the last run. The ids in the `merged` files are
     removed, and stay removed in later runs that do not list them."""
-    async with _transfers(settings, 0.0) as transfers:
+    async with _open_transfers(settings, 0.0) as transfers:
         with _lock_destination(to):
             ingest = _ingest(to, "openalex", settings, report)
             with _download_folder(ingest) as folder:
                 address = manifest or ingest.state.manifest or settings.ingest.openalex_url
                 supply = OpenAlexFiles(address, transfers, folder)
-                works = await supply.sources()
-                merged_deletions = StoredFiles.sources(merged, "openalex", layer=1, deleted=True) if merged else []
-                deletions = {deletion.name: deletion for deletion in (*ingest.deletions("openalex"), *merged_deletions)}
+                works = await supply.list_sources()
+                merged_deletions = StoredFiles.list_sources(merged, "openalex", layer=1, deleted=True) if merged else []
+                deletions = {
+                    deletion.name: deletion
+                    for deletion in (*ingest.list_deletion_sources("openalex"), *merged_deletions)
+                }
                 ingest.remember_manifest(address)
                 return await ingest.run([*works, *deletions.values()], supply, supply.date, complete=True)
 
@@ -137,8 +140,10 @@ async def ingest_openalex(
 async def ingest_jsonl(to: str, files: Sequence[str], settings: Settings, report: ReportProgress) -> IngestSummary:
     with _lock_destination(to):
         ingest = _ingest(to, "jsonl", settings, report)
-        sources = enumerate(StoredFiles.sources(files, "jsonl"), start=ingest.next_layer)
-        return await ingest.run([item.model_copy(update={"layer": layer}) for layer, item in sources], StoredFiles())
+        sources = enumerate(StoredFiles.list_sources(files, "jsonl"), start=ingest.next_layer)
+        return await ingest.run(
+            [source.model_copy(update={"layer": layer}) for layer, source in sources], StoredFiles()
+        )
 
 
 def _ingest(to: str, origin: str, settings: Settings, report: ReportProgress) -> Ingest:
@@ -150,7 +155,7 @@ def _ingest(to: str, origin: str, settings: Settings, report: ReportProgress) ->
     return Ingest(to, origin, IngestOptions(partitions=options.partitions, jobs=options.jobs, join=limits), report)
 
 
-def _kinds(datasets: Sequence[str]) -> list[SourceKind]:
+def _parse_kinds(datasets: Sequence[str]) -> list[SourceKind]:
     unknown = [dataset for dataset in datasets if dataset not in S2_KINDS]
     if unknown or "papers" not in datasets:
         raise InputError(
@@ -166,13 +171,13 @@ def _download_folder(ingest: Ingest) -> Iterator[Path]:
     folder = (
         ingest.root.local / ".incoming"
         if ingest.root.local
-        else _private_temp_dir(f"{hash64([str(ingest.root)])[0]:016x}")
+        else _create_private_temp_dir(f"{hash64([str(ingest.root)])[0]:016x}")
     )
     yield folder
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def _private_temp_dir(name: str) -> Path:
+def _create_private_temp_dir(name: str) -> Path:
     """Return a private folder inside the system's temporary directory. Other users can write to that directory, so this
     raises InputError if another user created the folder first."""
     folder = Path(gettempdir()) / f"assayer-incoming-{name}"
@@ -183,7 +188,7 @@ def _private_temp_dir(name: str) -> Path:
 
 
 @asynccontextmanager
-async def _transfers(
+async def _open_transfers(
     settings: Settings, spacing: float, pace: Pacer | None = None
 ) -> AsyncIterator[ResumableDownloader]:
     limits = settings.ingest.transfers.model_copy(update={"spacing": max(settings.ingest.transfers.spacing, spacing)})
@@ -201,7 +206,7 @@ def _lock_destination(to: str) -> AbstractContextManager[None]:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{to} cannot be written: {error.strerror}.") from None
-    return folder_lock(folder)
+    return hold_folder_lock(folder)
 
 
 async def fetch_changes(folder: Path, settings: Settings) -> tuple[RejectionCount, ...]:

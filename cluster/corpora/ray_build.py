@@ -24,12 +24,12 @@ from assayer.errors import ConfigurationError
 from assayer.models import Frozen
 from assayer.ports import LexicalEmbedder
 from index import BuildOptions, BuildSummary, build_corpus
-from index.building.embedded_texts import hashes_of_embedded_texts, texts_to_embed
+from index.building.embedded_texts import hash_texts_to_embed, list_texts_to_embed
 from index.building.text_embedding import KnownVectors
-from index.building.vector_store import VectorStore, lookup_embedder, vector_file_key
+from index.building.vector_store import VectorStore, add_vector_lookup, compute_vector_file_key
 from index.disk_access import explain_disk_errors
 from index.hashing import Hashes
-from index.records.record_sources import RecordReader, source_files
+from index.records.record_sources import RecordReader, list_source_files
 from index.segments.gpus import Device, open_gpus
 from index.shards.build import build_shards
 from index.versions.manifest import RejectionCount
@@ -86,7 +86,7 @@ def embed_on_ray(build_plan: RayBuildPlan, progress: Callable[[int], None]) -> E
     """Embed the texts on a Ray cluster, reporting the number of finished texts. Re-raises the errors of reading and
     embedding."""
     _configure()
-    files = [str(file) for source in build_plan.sources for file in source_files(source)]
+    files = [str(file) for source in build_plan.sources for file in list_source_files(source)]
     share = _resolve_resources(build_plan.share)
     portions = (
         ray.data.from_items([{"path": path} for path in files], override_num_blocks=len(files))
@@ -140,9 +140,9 @@ def _read_portions(paths: pa.Table, build_plan: RayBuildPlan) -> Iterator[pa.Tab
     lexical = isinstance(embedder, LexicalEmbedder)
     for path in paths["path"].to_pylist():
         records = RecordReader([Path(path)], None if build_plan.embed_anew or lexical else embedder)
-        texts = chain.from_iterable(map(texts_to_embed, records))
+        texts = chain.from_iterable(map(list_texts_to_embed, records))
         while batch := list(islice(texts, size)):
-            key = vector_file_key(batch, embedder.name, lexical)
+            key = compute_vector_file_key(batch, embedder.name, lexical)
             yield _build_portion_table(key, [] if key in store else batch, len(batch))
 
 
@@ -159,7 +159,7 @@ class _EmbeddingWorker:
         self._loop = asyncio.Runner()
 
     def __call__(self, portions: pa.Table) -> pa.Table:
-        embedded = [self._store_portion(key, texts) for key, texts in _rows(portions)]
+        embedded = [self._store_portion(key, texts) for key, texts in _iterate_rows(portions)]
         return portions.drop_columns(["list"]).append_column("embedded", pa.array(embedded, pa.int64()))
 
     def _store_portion(self, key: str, texts: Sequence[str]) -> int:
@@ -173,7 +173,7 @@ class _EmbeddingWorker:
         return len(texts)
 
 
-def _rows(portions: pa.Table) -> Iterable[tuple[str, list[str]]]:
+def _iterate_rows(portions: pa.Table) -> Iterable[tuple[str, list[str]]]:
     return zip(portions["key"].to_pylist(), portions["list"].to_pylist(), strict=True)
 
 
@@ -199,8 +199,8 @@ async def build_on_ray(build_plan: RayBuildPlan, progress: Callable[[int], None]
     options = BuildOptions(embed_anew=build_plan.embed_anew, device=build_plan.device)
     with closing(local_embedder(build_plan.embedder)) as model:
         if build_plan.shards is None:
-            known = await asyncio.to_thread(_copy_stored_vectors, build_plan, stored.keys, build_plan.directory)
-            embedder = lookup_embedder(model, known)
+            known_vectors = await asyncio.to_thread(_copy_stored_vectors, build_plan, stored.keys, build_plan.directory)
+            embedder = add_vector_lookup(model, known_vectors)
             built = await build_corpus(build_plan.sources, build_plan.directory, embedder, None, options)
             manifest = built.manifest
             return RayBuildResult(manifest.version, manifest.papers, stored, manifest.rejected, built.already_built)
@@ -208,8 +208,14 @@ async def build_on_ray(build_plan: RayBuildPlan, progress: Callable[[int], None]
         sharded_build = await build_shards(
             build_plan.sources, build_plan.shards, build_plan.directory, model, None, options, build_shard
         )
-    whole = sharded_build.manifest
-    return RayBuildResult(whole.version, whole.papers, stored, whole.rejected, sharded_build.already_built)
+    sharded_manifest = sharded_build.manifest
+    return RayBuildResult(
+        sharded_manifest.version,
+        sharded_manifest.papers,
+        stored,
+        sharded_manifest.rejected,
+        sharded_build.already_built,
+    )
 
 
 async def _find_gpus(build_plan: RayBuildPlan) -> None:
@@ -243,7 +249,10 @@ class _ShardTasks(NamedTuple):
         self, parts: Sequence[Path | None], places: Sequence[Path], options: BuildOptions
     ) -> Sequence[BuildSummary]:
         build = _build_shard.options(num_gpus=1 if self.wanted.device == "cuda" else 0)
-        tasks = [build.remote(self.wanted, self.keys, *item, options) for item in zip(parts, places, strict=True)]
+        tasks = [
+            build.remote(self.wanted, self.keys, *part_and_place, options)
+            for part_and_place in zip(parts, places, strict=True)
+        ]
         try:
             return await asyncio.gather(*tasks)
         except RayTaskError as error:
@@ -258,9 +267,9 @@ def _build_shard(
         stored_vectors = KnownVectors([])
         if part is not None:  # each task loads only the vectors of its own texts
             lexical = isinstance(embedder, LexicalEmbedder)
-            own_hashes = hashes_of_embedded_texts(part, None if lexical else embedder)
+            own_hashes = hash_texts_to_embed(part, None if lexical else embedder)
             stored_vectors = _copy_stored_vectors(build_plan, keys, place, own_hashes)
-        stored_embedder = lookup_embedder(embedder, stored_vectors)
+        stored_embedder = add_vector_lookup(embedder, stored_vectors)
         return asyncio.run(build_corpus([part] if part else [], place, stored_embedder, None, options))
 
 

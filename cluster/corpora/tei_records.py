@@ -33,7 +33,7 @@ class TeiRecords(NamedTuple):
     """Files that cannot be converted to papers, each with the reason."""
 
 
-def tei_files(folder: Path) -> list[Path]:
+def list_tei_files(folder: Path) -> list[Path]:
     """Return the TEI files in a folder. Raises InputError if there are none."""
     files = sorted(path for path in folder.rglob("*.xml") if path.is_file())
     if not files:
@@ -44,28 +44,28 @@ def tei_files(folder: Path) -> list[Path]:
 def write_tei_records(files: Sequence[Path], to: Path) -> TeiRecords:
     """Write one JSON line for each paper. Files that are not papers are reported and skipped; if no file is a paper,
     `to` is unchanged. Raises InputError if `to` cannot be written."""
-    refused: list[str] = []
+    refusals: list[str] = []
     written = works = places = 0
-    with suppress(_NoPaper), open_atomic(to) as output:
+    with suppress(_NotAPaper), open_atomic(to) as output:
         for path in files:
-            record = _record_or_reason(path)
+            record = _try_to_parse(path)
             if isinstance(record, str):
-                refused.append(f"{path.name}: {record}")
+                refusals.append(f"{path.name}: {record}")
                 continue
             output.write(record.model_dump_json(exclude={"year"}).encode() + b"\n")
             written += 1
             works += len(record.cited_in_text)
             places += sum(len(work.at) for work in record.cited_in_text)
         if not written:
-            raise _NoPaper
-    return TeiRecords(written, works, places, tuple(refused))
+            raise _NotAPaper
+    return TeiRecords(written, works, places, tuple(refusals))
 
 
-class _NoPaper(Exception):
+class _NotAPaper(Exception):
     """Raised if no file is a paper, so that the output file is not replaced."""
 
 
-def _record_or_reason(path: Path) -> PaperRecord | str:
+def _try_to_parse(path: Path) -> PaperRecord | str:
     try:
         return parse_tei_record(path.read_bytes(), _SUFFIX.sub("", path.name))
     except (Unreadable, OSError) as error:
@@ -86,9 +86,9 @@ def parse_tei_record(tei: bytes, paper: str) -> PaperRecord:
             "id": paper,
             "title": citing.paper.title,
             "abstract": sections[0].text if first_section else "",
-            "authors": list(_authors(root)),
-            "publication_date": _day(root),
-            **_identifiers(root),
+            "authors": list(_parse_authors(root)),
+            "publication_date": _parse_day(root),
+            **_parse_identifiers(root),
             "sections": [
                 {"title": section.title, "text": clean_text(section.text)} for section in sections[first_section:]
             ],
@@ -110,18 +110,18 @@ def _convert_cited_work(work_cited: WorkCited, first_section: int) -> dict[str, 
     }
 
 
-def _authors(root: etree._Element) -> Iterator[str]:
+def _parse_authors(root: etree._Element) -> Iterator[str]:
     for person in root.iterfind(f"{_SOURCE}/t:analytic/t:author/t:persName", _TEI):
-        name = " ".join(_text(part) for part in person)
+        name = " ".join(_read_text(part) for part in person)
         if name.strip():
             yield name
 
 
-def _text(element: etree._Element) -> str:
+def _read_text(element: etree._Element) -> str:
     return " ".join("".join(map(str, element.itertext())).split())
 
 
-def _day(root: etree._Element) -> str | None:
+def _parse_day(root: etree._Element) -> str | None:
     """Return the publication date found by GROBID: a day, a month or a year. Returns None if it is not a date."""
     date = root.find("./t:teiHeader/t:fileDesc/t:publicationStmt/t:date", _TEI)
     text = "" if date is None else date.get("when", "")
@@ -131,6 +131,8 @@ def _day(root: etree._Element) -> str | None:
         return text if re.fullmatch(r"\d{4}(?:-\d{2})?", text) else None
 
 
-def _identifiers(root: etree._Element) -> dict[str, str]:
-    values = {item.get("type", "").casefold(): _text(item) for item in root.iterfind(f"{_SOURCE}/t:idno", _TEI)}
+def _parse_identifiers(root: etree._Element) -> dict[str, str]:
+    values = {
+        element.get("type", "").casefold(): _read_text(element) for element in root.iterfind(f"{_SOURCE}/t:idno", _TEI)
+    }
     return {"doi": find_doi(values.get("doi", "")), "arxiv": parse_arxiv_id(values.get("arxiv", ""))}

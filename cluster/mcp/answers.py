@@ -133,20 +133,20 @@ class ComparisonAnswer(JobAnswer):
     outcomes: tuple[DimensionOutcome, ...] = ()
 
 
-def evaluation_answer(evaluation: Evaluation, report: Report | None) -> EvaluationAnswer:
+def build_evaluation_answer(evaluation: Evaluation, report: Report | None) -> EvaluationAnswer:
     return EvaluationAnswer(
-        **job_fields(evaluation, "evaluation_status", "fetch_report returns the whole report with its sources."),
+        **build_job_fields(evaluation, "evaluation_status", "fetch_report returns the whole report with its sources."),
         title=evaluation.title,
         waiting_reason=evaluation.waiting_reason,
-        summary=None if report is None else _summary(report),
+        summary=None if report is None else _summarise(report),
     )
 
 
-def report_warnings(report: Report) -> tuple[str, ...]:
+def list_report_warnings(report: Report) -> tuple[str, ...]:
     return tuple(shorten_text(notice.text) for notice in report.notices)
 
 
-def report_piece(
+def build_report_piece(
     job: str, kind: Literal["markdown", "json"], text: str, start: int, length: int, report: Report
 ) -> ReportPiece:
     end = min(len(text), start + length)
@@ -156,7 +156,7 @@ def report_piece(
         text=text[start:end],
         characters=len(text),
         next_cursor=f"{kind}-{end}" if end < len(text) else None,
-        warnings=report_warnings(report),
+        warnings=list_report_warnings(report),
         injection_suspected=_is_injection_suspected(report),
     )
 
@@ -186,12 +186,12 @@ def convert_suggestions(suggested: SuggestedReferences) -> ReferencesSuggested:
     )
 
 
-def comparison_answer(comparison: ComparisonResource) -> ComparisonAnswer:
+def build_comparison_answer(comparison: ComparisonResource) -> ComparisonAnswer:
     result = comparison.result
     outcomes = () if result is None else result.outcomes
     reasons = [verdict for answer in (result.answers if result else ()) for verdict in answer.verdicts]
     return ComparisonAnswer(
-        **job_fields(comparison, "comparison_status", "Include both reasons and disagreements in your answer."),
+        **build_job_fields(comparison, "comparison_status", "Include both reasons and disagreements in your answer."),
         deciding_dimension=result.dimension if result else None,
         outcomes=tuple(
             DimensionOutcome(
@@ -209,22 +209,22 @@ def comparison_answer(comparison: ComparisonResource) -> ComparisonAnswer:
     )
 
 
-def _summary(report: Report) -> EvaluationSummary:
+def _summarise(report: Report) -> EvaluationSummary:
     fit = report.coverage.corpus_fit
     return EvaluationSummary(
-        scores=tuple(_score(part.title, part.score) for part in report.parts),
+        scores=tuple(_build_part_score(part.title, part.score) for part in report.parts),
         release=report.release.state if report.release else "not stated",
         corpus_fit=f"unknown: {fit.reason}" if isinstance(fit, Absent) else fit.level,
         papers_cited=report.coverage.papers_cited,
         strengths=_format_points(report.summary.strengths),
         weaknesses=_format_points(report.summary.weaknesses),
         suggestions=_format_points(report.summary.suggestions),
-        warnings=report_warnings(report),
+        warnings=list_report_warnings(report),
         injection_suspected=_is_injection_suspected(report),
     )
 
 
-def _score(part: str, score: Score | Absent) -> PartScore:
+def _build_part_score(part: str, score: Score | Absent) -> PartScore:
     if isinstance(score, Absent):
         return PartScore(part=part, score=None, scale="", basis=score.reason)
     scale = f"{score.scale_min:g} to {score.scale_max:g}"
@@ -239,7 +239,7 @@ def _is_injection_suspected(report: Report) -> bool:
     return bool(report.idea.flags) or any(notice.kind == "injection" for notice in report.notices)
 
 
-def job_fields(job: JobResource, status_tool: str, result_hint: str) -> dict[str, Any]:
+def build_job_fields(job: JobResource, status_tool: str, result_hint: str) -> dict[str, Any]:
     """Return the fields common to all answers about jobs. `status` is the tool that returns the job's state;
     `result_hint` is the next step after it has succeeded."""
     problem, step = job.problem, result_hint

@@ -27,7 +27,7 @@ _ACCEPTED_SECONDS = 60.0
 _MAX_CACHED_KEYS = 10_000
 
 
-def bearer_key(header: str | None) -> str | None:
+def parse_bearer_key(header: str | None) -> str | None:
     """Return the key in an `Authorization` header; None if there is none."""
     scheme, _, key = (header or "").strip().partition(" ")
     return key.strip() or None if scheme.lower() == _SCHEME else None
@@ -39,22 +39,22 @@ def make_opener_with_own_key(
     """Return a client opener for stdio that uses the key of the user who started this process. Pass `transport` to
     connect to a service in this process."""
 
-    def opened(_: ToolContext) -> AbstractAsyncContextManager[AsyncClient]:
-        return _client(url, key, transport)
+    def open_client(_: ToolContext) -> AbstractAsyncContextManager[AsyncClient]:
+        return _open_client(url, key, transport)
 
-    return opened
+    return open_client
 
 
 def make_opener_with_callers_key(url: str | None) -> ClientOpener:
     """Return a client opener for HTTP that uses the API key of the request that contains the tool call."""
 
-    def opened(context: ToolContext) -> AbstractAsyncContextManager[AsyncClient]:
-        key = bearer_key((context.headers or {}).get("authorization"))
+    def open_client(context: ToolContext) -> AbstractAsyncContextManager[AsyncClient]:
+        key = parse_bearer_key((context.headers or {}).get("authorization"))
         if key is None:
             raise ToolError("This request has no API key. Send it as `Authorization: Bearer ak_…`.")
-        return _client(url, key)
+        return _open_client(url, key)
 
-    return opened
+    return open_client
 
 
 class AcceptedKeys:
@@ -88,7 +88,7 @@ class AcceptedKeys:
 
 
 @asynccontextmanager
-async def _client(
+async def _open_client(
     url: str | None, key: str, transport: httpx2.AsyncBaseTransport | None = None
 ) -> AsyncIterator[AsyncClient]:
     """Open a client that turns errors from the service or in the request body into ToolErrors with the same message."""
@@ -96,11 +96,11 @@ async def _client(
         async with AsyncClient(url, key, retries=_RETRIES, transport=transport) as client:
             yield client
     except ValidationError as error:  # raised by a request body
-        raise ToolError(str(InvalidRequest.of(error))) from error
+        raise ToolError(str(InvalidRequest.from_validation_error(error))) from error
     except ClientError as error:
-        raise ToolError(_error_text(error)) from error
+        raise ToolError(_format_error(error)) from error
 
 
-def _error_text(error: ClientError) -> str:
+def _format_error(error: ClientError) -> str:
     wait = error.retry_after if isinstance(error, ApiProblem) else None
     return f"{error} Try again in {wait:.0f} seconds." if wait else str(error)

@@ -23,7 +23,7 @@ _URL = "http://127.0.0.1"
 
 
 @asynccontextmanager
-async def local_service(settings: Settings) -> AsyncIterator[ClientOpener]:
+async def run_local_service(settings: Settings) -> AsyncIterator[ClientOpener]:
     """Run the service and yield a client opener for it, whose key is valid until the context ends. Unfinished jobs then
     return to the queue, and continue at the next start. Raises ConfigurationError or StorageError if the service cannot
     start."""

@@ -34,7 +34,7 @@ RequestKey = Annotated[
 ]
 
 
-def job_limits(max_usd: float | None) -> dict[str, Limits]:
+def build_job_limits(max_usd: float | None) -> dict[str, Limits]:
     """Return the `limits` field for a request body; empty if `max_usd` is None, so that the service's own limits
     apply."""
     return {} if max_usd is None else {"limits": Limits(max_usd=max_usd)}

@@ -8,9 +8,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from assayer_client import RewardItemBody, RewardsBody
 from assayer_client.resources import Absent
 from assayer_client.rewards import RewardOutcome, RewardsResource
-from cluster.mcp.answers import JobAnswer, ToolAnswer, job_fields, shorten_text
+from cluster.mcp.answers import JobAnswer, ToolAnswer, build_job_fields, shorten_text
 from cluster.mcp.callers import ClientOpener, ToolContext
-from cluster.mcp.parameters import USUAL_WAIT, MaxUsd, RequestKey, Wait, job_limits
+from cluster.mcp.parameters import USUAL_WAIT, MaxUsd, RequestKey, Wait, build_job_limits
 from cluster.mcp.waiting import ServerState, cancel_with_call, wait_for_job
 
 _MAX_ITEMS = 50
@@ -79,24 +79,24 @@ class RewardTools:
             RewardItemBody(question=item.question, idea=item.idea, abstract=item.abstract) for item in items
         )
         judge_option = {} if judge is None else {"judge": judge}
-        body = RewardsBody.model_validate({"items": reward_items, **judge_option, **job_limits(max_usd)})
+        body = RewardsBody.model_validate({"items": reward_items, **judge_option, **build_job_limits(max_usd)})
         async with self._service(context) as client:
             with anyio.CancelScope(shield=True):  # without the id from the response, the job could not be cancelled
                 job = (await client.rewards.create(body, key=request_key)).id
             async with cancel_with_call(lambda: client.rewards.cancel(job), self._server):
-                return _answer(await wait_for_job(lambda: client.rewards.get(job), wait_seconds, context))
+                return _build_answer(await wait_for_job(lambda: client.rewards.get(job), wait_seconds, context))
 
     async def reward_status(self, context: ToolContext, id: RewardsId, wait_seconds: Wait = 0.0) -> RewardsAnswer:
         """Return the state of a reward job, with the rewards that are available so far.
 
         Free, and quick unless `wait_seconds` is given. Cancelling this call cancels nothing else."""
         async with self._service(context) as client:
-            return _answer(await wait_for_job(lambda: client.rewards.get(id), wait_seconds, context))
+            return _build_answer(await wait_for_job(lambda: client.rewards.get(id), wait_seconds, context))
 
 
-def _answer(rewards: RewardsResource) -> RewardsAnswer:
+def _build_answer(rewards: RewardsResource) -> RewardsAnswer:
     return RewardsAnswer(
-        **job_fields(rewards, "reward_status", "It has ended."),
+        **build_job_fields(rewards, "reward_status", "It has ended."),
         judged=tuple(_build_item_answer(item) for item in rewards.items or ()),
         item_count=rewards.item_count,
     )

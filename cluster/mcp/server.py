@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from assayer.errors import ConfigurationError
 from assayer.version import __version__
-from cluster.mcp.callers import AcceptedKeys, ClientOpener, bearer_key, make_opener_with_callers_key
+from cluster.mcp.callers import AcceptedKeys, ClientOpener, make_opener_with_callers_key, parse_bearer_key
 from cluster.mcp.reward_tools import RewardTools
 from cluster.mcp.tools import AssayerTools
 from cluster.mcp.waiting import ServerState
@@ -35,34 +35,36 @@ _INSTRUCTIONS = (
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 
-def mcp_server(service: ClientOpener, state: ServerState) -> MCPServer[Any]:
+def create_mcp_server(service: ClientOpener, state: ServerState) -> MCPServer[Any]:
     """Return a server with every tool. Each tool call uses the client that `service` opens."""
     server: MCPServer[Any] = MCPServer(
         "assayer", title="assayer", instructions=_INSTRUCTIONS, version=__version__, log_level="WARNING"
     )
     tools = AssayerTools(service, state)
-    spends = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=True)
-    reads = ToolAnnotations(read_only_hint=True, open_world_hint=False)
-    _add(server, "Evaluate a research idea", spends, tools.evaluate)
-    _add(server, "Status of an evaluation", reads, tools.evaluation_status)
-    _add(server, "Read a report", reads, tools.fetch_report)
-    _add(server, "Search papers", reads, tools.search_papers)
-    _add(server, "Suggest references", reads, tools.suggest_references)
-    _add(server, "Compare two ideas", spends, tools.compare)
-    _add(server, "Status of a comparison", reads, tools.comparison_status)
+    paid_annotations = ToolAnnotations(
+        read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=True
+    )
+    read_annotations = ToolAnnotations(read_only_hint=True, open_world_hint=False)
+    _add_tool(server, "Evaluate a research idea", paid_annotations, tools.evaluate)
+    _add_tool(server, "Status of an evaluation", read_annotations, tools.evaluation_status)
+    _add_tool(server, "Read a report", read_annotations, tools.fetch_report)
+    _add_tool(server, "Search papers", read_annotations, tools.search_papers)
+    _add_tool(server, "Suggest references", read_annotations, tools.suggest_references)
+    _add_tool(server, "Compare two ideas", paid_annotations, tools.compare)
+    _add_tool(server, "Status of a comparison", read_annotations, tools.comparison_status)
     rewards = RewardTools(service, state)
-    _add(server, "Judge whether ideas match a reference", spends, rewards.reward)
-    _add(server, "Status of rewards", reads, rewards.reward_status)
+    _add_tool(server, "Judge whether ideas match a reference", paid_annotations, rewards.reward)
+    _add_tool(server, "Status of rewards", read_annotations, rewards.reward_status)
     return server
 
 
-def _add(server: MCPServer[Any], title: str, annotations: ToolAnnotations, tool: Callable[..., Any]) -> None:
+def _add_tool(server: MCPServer[Any], title: str, annotations: ToolAnnotations, tool: Callable[..., Any]) -> None:
     server.add_tool(
         tool, title=title, description=inspect.getdoc(tool), annotations=annotations, structured_output=True
     )
 
 
-def http_app(url: str | None, host: str, names: Sequence[str], state: ServerState) -> Starlette:
+def create_http_app(url: str | None, host: str, names: Sequence[str], state: ServerState) -> Starlette:
     """Return the app for streamable HTTP at `/mcp`, for callers who each send their own key. `names` are the host names
     allowed besides loopback; requests with another Host or Origin are rejected, to prevent DNS rebinding. Raises
     ConfigurationError if `host` is not loopback and `names` is empty."""
@@ -79,7 +81,7 @@ def http_app(url: str | None, host: str, names: Sequence[str], state: ServerStat
             f"{kind}://{name}{port}" for kind in ("http", "https") for name in allowed_hosts for port in ("", ":*")
         ],
     )
-    app = mcp_server(make_opener_with_callers_key(url), state).streamable_http_app(
+    app = create_mcp_server(make_opener_with_callers_key(url), state).streamable_http_app(
         streamable_http_path=PATH, transport_security=allowed, host=host
     )
     app.add_middleware(_KeyRequired, accepted=AcceptedKeys(url))
@@ -97,19 +99,19 @@ class _KeyRequired:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        key = bearer_key(Headers(scope=scope).get("authorization"))
+        key = parse_bearer_key(Headers(scope=scope).get("authorization"))
         if key is None:
-            await _refusal()(scope, receive, send)
+            await _build_refusal()(scope, receive, send)
             return
         digest = hashlib.sha256(key.encode()).hexdigest()
         if not await self._accepted.has(key, digest):
-            await _refusal()(scope, receive, send)
+            await _build_refusal()(scope, receive, send)
             return
         holder = AuthenticatedUser(AccessToken(token=digest, client_id=digest, scopes=[]))
         await self._app({**scope, "user": holder}, receive, send)
 
 
-def _refusal() -> JSONResponse:
+def _build_refusal() -> JSONResponse:
     problem = {
         "type": "about:blank",
         "title": "A valid API key is needed",

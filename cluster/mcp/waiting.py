@@ -9,7 +9,7 @@ from typing import TypeVar
 import anyio
 
 from assayer_client.resources import TERMINAL, JobResource
-from assayer_client.retries import next_poll
+from assayer_client.retries import compute_next_poll
 from cluster.mcp.callers import ToolContext
 
 _CANCEL_SECONDS = 5.0
@@ -31,7 +31,7 @@ async def wait_for_job(get_job: Callable[[], Awaitable[J]], seconds: float, cont
     while (job := await get_job()).state not in TERMINAL:
         elapsed = time.monotonic() - began
         try:
-            pause = next_poll(elapsed, seconds)
+            pause = compute_next_poll(elapsed, seconds)
         except TimeoutError:
             return job
         await context.report_progress(round(elapsed, 1), seconds, f"The job is {job.state}.")

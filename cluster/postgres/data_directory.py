@@ -39,7 +39,7 @@ class PostgresDataDirectory:
         """Start the server if needed, and return its URL. Raises ConfigurationError if the directory or its path is
         unsuitable, StorageError if the server does not start, and OSError."""
         self._check_directory()
-        sockets = self._socket_dir()
+        sockets = self._choose_socket_dir()
         if not self._cluster.exists():
             self._create()
         server = postmaster.find(self._cluster)
@@ -55,10 +55,10 @@ class PostgresDataDirectory:
         if postmaster.find(self._cluster) is None:
             return
         for mode in ("fast", "immediate"):
-            code, _ = self._pg_ctl("stop", "-m", mode)
+            code, _ = self._run_pg_ctl("stop", "-m", mode)
             if not code:
                 break
-        if (sockets := self._socket_dir()) != self._cluster:
+        if (sockets := self._choose_socket_dir()) != self._cluster:
             with suppress(OSError):
                 sockets.rmdir()
 
@@ -87,20 +87,20 @@ class PostgresDataDirectory:
     def _create(self) -> None:
         """Create the database in a temporary directory and rename that, so that no partial database remains if the
         process is killed."""
-        for old in self._home.glob("new-*"):
-            shutil.rmtree(old, ignore_errors=True)
-        new = Path(tempfile.mkdtemp(prefix="new-", dir=self._home))
-        self._programs.give(new)
-        self._programs.allow_access(new)
+        for leftover in self._home.glob("new-*"):
+            shutil.rmtree(leftover, ignore_errors=True)
+        new_directory = Path(tempfile.mkdtemp(prefix="new-", dir=self._home))
+        self._programs.give_ownership(new_directory)
+        self._programs.allow_access(new_directory)
         options = ["--auth=trust", "--encoding=UTF8", "--no-locale", "--username=postgres", "-D", "."]
         if not self._durable:
             options.append("--no-sync")
-        code, output = self._programs.call("initdb", *options, cwd=new, seconds=self._seconds)
+        code, output = self._programs.call("initdb", *options, cwd=new_directory, seconds=self._seconds)
         if code:
             raise StorageError(
                 f"Cannot create a database in {self._home}: {_extract_errors(output) or output[-500:]}", OWN_SERVER_HINT
             )
-        new.rename(self._cluster)
+        new_directory.rename(self._cluster)
 
     def _start(self, sockets: Path) -> None:
         self._programs.allow_access(self._cluster)
@@ -112,10 +112,10 @@ class PostgresDataDirectory:
         options = f"-h '' -p {_PORT} -k {shlex.quote(str(sockets))} -c max_connections=200 -c log_checkpoints=off"
         if not self._durable:
             options += " -c fsync=off"
-        code, output = self._pg_ctl("start", "-l", "log", "-o", options)
+        code, output = self._run_pg_ctl("start", "-l", "log", "-o", options)
         # Even if starting fails, a server may be running: one that another process was starting when it was killed.
         if code and postmaster.find(self._cluster) is None:
-            raise self._server_error(f"did not start: {self._log_end() or output[-500:]}")
+            raise self._build_server_error(f"did not start: {self._read_log_end() or output[-500:]}")
 
     def _await_ready(self) -> None:
         """Wait until the server is ready. It may have been started by another process that has since been killed."""
@@ -127,20 +127,21 @@ class PostgresDataDirectory:
         try:
             server = waiting(postmaster.find, self._cluster)
         except RetryError:
-            raise self._server_error(f"was not ready within {self._seconds:g} s.") from None
+            raise self._build_server_error(f"was not ready within {self._seconds:g} s.") from None
         if server is None:
-            raise self._server_error(f"exited during start-up: {self._log_end()}")
+            raise self._build_server_error(f"exited during start-up: {self._read_log_end()}")
 
-    def _socket_dir(self) -> Path:
+    def _choose_socket_dir(self) -> Path:
         """Return the directory for the socket: the cluster directory, which other users cannot enter, or a temporary
         directory if that path is too long."""
         digest = hashlib.sha256(os.fsencode(self._cluster)).hexdigest()[:12]
-        elsewhere = Path(tempfile.gettempdir()) / f"assayer-{digest}"
-        for candidate in (self._cluster, elsewhere):
+        temporary_directory = Path(tempfile.gettempdir()) / f"assayer-{digest}"
+        for candidate in (self._cluster, temporary_directory):
             if len(os.fsencode(candidate / _SOCKET)) <= _MAX_SOCKET_BYTES:
                 return candidate
         raise ConfigurationError(
-            f"Socket paths are limited to {_MAX_SOCKET_BYTES} bytes; {self._cluster} and {elsewhere} are too long.",
+            f"Socket paths are limited to {_MAX_SOCKET_BYTES} bytes; "
+            f"{self._cluster} and {temporary_directory} are too long.",
             f"Set ASSAYER_HOME or TMPDIR to a shorter path. {OWN_SERVER_HINT}",
         )
 
@@ -149,7 +150,7 @@ class PostgresDataDirectory:
         if another user has created the directory or can access it."""
         with suppress(FileExistsError):
             sockets.mkdir(mode=0o700)
-            self._programs.give(sockets)
+            self._programs.give_ownership(sockets)
         status = sockets.lstat()
         if not stat.S_ISDIR(status.st_mode) or status.st_uid != self._programs.uid or status.st_mode & 0o077:
             raise ConfigurationError(
@@ -157,18 +158,18 @@ class PostgresDataDirectory:
                 f"Set ASSAYER_HOME to a shorter path. {OWN_SERVER_HINT}",
             )
 
-    def _pg_ctl(self, action: str, *arguments: str) -> tuple[int, str]:
+    def _run_pg_ctl(self, action: str, *arguments: str) -> tuple[int, str]:
         # Relative paths, because pg_ctl passes them to a shell.
         common = ("-w", "-t", str(round(self._seconds)), "-D", ".")
         return self._programs.call("pg_ctl", action, *common, *arguments, cwd=self._cluster, seconds=self._seconds + 5)
 
-    def _log_end(self) -> str:
+    def _read_log_end(self) -> str:
         try:
             return _extract_errors((self._cluster / "log").read_text(errors="replace"))
         except FileNotFoundError:
             return ""
 
-    def _server_error(self, problem: str) -> StorageError:
+    def _build_server_error(self, problem: str) -> StorageError:
         return StorageError(
             f"The embedded PostgreSQL in {self._home} {problem}",
             f"Its log is {self._cluster / 'log'}. {OWN_SERVER_HINT}",

@@ -30,7 +30,7 @@ def find(cluster: Path) -> Postmaster | None:
     if not lines or not lines[0].strip().isdigit():
         return None
     pid = int(lines[0])
-    if not _works_in(pid, cluster):
+    if not _has_directory(pid, cluster):
         return None
     return Postmaster(pid=pid, ready=len(lines) >= 8 and lines[7].strip() == "ready")
 
@@ -47,19 +47,21 @@ def clear_remains(cluster: Path, sockets: Path, seconds: float) -> None:
         stop=stop_after_delay(seconds),
         retry_error_callback=lambda state: state.outcome.result() if state.outcome else [],
     )
-    for child in waiting(_children, cluster):
+    for child in waiting(_list_children, cluster):
         with contextlib.suppress(psutil.NoSuchProcess):
             child.kill()
     for stale in (cluster / "postmaster.pid", *sockets.glob(".s.PGSQL.*")):
         stale.unlink(missing_ok=True)
 
 
-def _children(cluster: Path) -> list[psutil.Process]:
+def _list_children(cluster: Path) -> list[psutil.Process]:
     processes = psutil.process_iter(["name"])
-    return [process for process in processes if process.info["name"] == "postgres" and _works_in(process.pid, cluster)]
+    return [
+        process for process in processes if process.info["name"] == "postgres" and _has_directory(process.pid, cluster)
+    ]
 
 
-def _works_in(pid: int, cluster: Path) -> bool:
+def _has_directory(pid: int, cluster: Path) -> bool:
     try:
         process = psutil.Process(pid)
         return process.status() != psutil.STATUS_ZOMBIE and Path(process.cwd()).samefile(cluster)

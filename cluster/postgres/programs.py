@@ -55,14 +55,14 @@ class PostgresPrograms:
                     timeout=seconds,
                     check=False,
                     start_new_session=True,  # Ctrl-C must stop only this process
-                    **self._identity(),
+                    **self._get_identity(),
                 ).returncode
             except subprocess.TimeoutExpired:
                 code = 124
             output.seek(0)
             return code, output.read().decode(errors="replace").strip()
 
-    def give(self, path: Path) -> None:
+    def give_ownership(self, path: Path) -> None:
         """Make the user who runs the programs the owner of the path."""
         if self._user:
             os.chown(path, self._user.pw_uid, self._user.pw_gid)
@@ -107,7 +107,7 @@ class PostgresPrograms:
                 f"Run assayer as an ordinary user. {OWN_SERVER_HINT}",
             ) from error
 
-    def _identity(self) -> dict[str, Any]:
+    def _get_identity(self) -> dict[str, Any]:
         if self._user is None:
             return {}
         return {"user": self._user.pw_uid, "group": self._user.pw_gid, "extra_groups": ()}

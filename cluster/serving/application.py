@@ -15,7 +15,7 @@ from cluster.serving.literature_pools import DocumentsReplica, LiteratureReplica
 from cluster.serving.queue_scaling import QueueScaling
 from cluster.serving.replica import ReplicaConfig
 from cluster.serving.settings import PoolSettings, ServingSettings
-from cluster.serving.shard_router import shard_routing
+from cluster.serving.shard_router import configure_shard_routing
 from cluster.serving.shared_shards import ShardSharing
 from cluster.settings import Settings
 from index.corpus_parts import describe_corpus
@@ -39,11 +39,15 @@ def build(args: ReplicaConfig) -> Application:
     settings, config = _check_and_complete(args)
     serving = settings.serving
     pools = _build_pools(settings, config)
-    evaluator = _evaluators("evaluator", settings, config).bind(config, **pools)
+    evaluator = _build_evaluators("evaluator", settings, config).bind(config, **pools)
     ingress = serving.ingress if serving.ingress.wanted else serving.ingress.model_copy(update={"replicas": 1})
     front = serve.ingress()(IngressReplica)
     return _build_deployment("ingress", front, ingress, serving).bind(
-        config, evaluator, pools.get("index", ()), pools.get("embedder"), _batch_evaluator(settings, config, pools)
+        config,
+        evaluator,
+        pools.get("index", ()),
+        pools.get("embedder"),
+        _build_batch_evaluator(settings, config, pools),
     )
 
 
@@ -52,22 +56,22 @@ def build_without_api(args: ReplicaConfig) -> Application:
     ConfigurationError if the settings are invalid."""
     settings, config = _check_and_complete(args)
     pools = _build_pools(settings, config)
-    batch = _batch_evaluator(settings, config, pools)
-    return _evaluators("evaluator", settings, config).bind(config, **pools, batch_evaluator=batch)
+    batch = _build_batch_evaluator(settings, config, pools)
+    return _build_evaluators("evaluator", settings, config).bind(config, **pools, batch_evaluator=batch)
 
 
 def _check_and_complete(args: ReplicaConfig) -> tuple[Settings, ReplicaConfig]:
-    settings = args.settings()
+    settings = args.load_settings()
     _check_search_gpus(settings)
     return settings, ReplicaConfig(profile=args.profile, serving=settings.serving)
 
 
-def _batch_evaluator(
+def _build_batch_evaluator(
     settings: Settings, config: ReplicaConfig, pools: dict[str, Application | list[Application]]
 ) -> Application | None:
     if not settings.serving.batch_evaluator.wanted:
         return None
-    return _evaluators("batch_evaluator", settings, config).bind(config, **pools, batch_only=True)
+    return _build_evaluators("batch_evaluator", settings, config).bind(config, **pools, batch_only=True)
 
 
 def _check_search_gpus(settings: Settings) -> None:
@@ -91,7 +95,7 @@ def _check_search_gpus(settings: Settings) -> None:
             )
 
 
-def _evaluators(name: str, settings: Settings, config: ReplicaConfig) -> Deployment:
+def _build_evaluators(name: str, settings: Settings, config: ReplicaConfig) -> Deployment:
     """Return the deployment of an evaluator pool, which scales with the queue. The batch pool counts only batch jobs.
     The other pool counts interactive jobs and, if there is no batch pool, also batch jobs."""
     serving = settings.serving
@@ -145,9 +149,9 @@ def _build_index_pool(settings: Settings, config: ReplicaConfig) -> list[Applica
     """Return the index deployment of each corpus shard, or of the whole corpus if it is unsharded or missing. With
     `index_copies`, all shards share one deployment."""
     serving = settings.serving
-    shards = serving.index_shards if serving.index_shards is not None else _shard_count(settings)
+    shards = serving.index_shards if serving.index_shards is not None else _get_shard_count(settings)
     if serving.index_copies is not None:
-        routing = shard_routing(serving.index_copies, _ROUTING_SECONDS)
+        routing = configure_shard_routing(serving.index_copies, _ROUTING_SECONDS)
         pool = _build_deployment("index", IndexReplica, serving.index, serving).options(request_router_config=routing)
         sharing = ShardSharing(max(1, shards), serving.index_copies, serving.index.replicas)
         return [pool.bind(config, 0, sharing)] * sharing.shards
@@ -158,11 +162,11 @@ def _build_index_pool(settings: Settings, config: ReplicaConfig) -> list[Applica
     ]
 
 
-def _shard_count(settings: Settings) -> int:
+def _get_shard_count(settings: Settings) -> int:
     try:
         bucket = get_followed_bucket(settings)
         if bucket is not None:
-            return bucket.inventory(bucket.fetch_latest().current.version).shard_count
+            return bucket.read_inventory(bucket.fetch_latest().current.version).shard_count
         return describe_corpus(settings.corpus_path).shard_count
     except CorpusError:  # reported by each search; methods that need no corpus still work
         return 0

@@ -19,7 +19,7 @@ class EmbedderDescription(NamedTuple):
     """Whether the embedder's model also weights tokens."""
 
 
-def _threads(pool: PoolSettings) -> int | None:
+def _choose_thread_count(pool: PoolSettings) -> int | None:
     """Return the number of threads for a model; None for the default. Ray would give a process that requests less than
     one CPU only one thread, so it is allowed one per CPU of the machine."""
     return None if pool.cpus >= 1 else os.cpu_count()
@@ -79,7 +79,7 @@ class PooledLexicalEmbedder(PooledEmbedder):
 class RerankerReplica(Replica):
     def __init__(self, config: ReplicaConfig) -> None:
         settings = self.begin(config)
-        threads = settings.reranker.threads or _threads(settings.serving.reranker)
+        threads = settings.reranker.threads or _choose_thread_count(settings.serving.reranker)
         self._reranker = LocalReranker(settings.reranker.model_copy(update={"threads": threads}))
 
     async def describe(self) -> str:

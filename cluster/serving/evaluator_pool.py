@@ -13,13 +13,13 @@ from cluster.engine import Engine, open_engine
 from cluster.engine_components import SharedComponents
 from cluster.evaluator import Evaluator, open_evaluator
 from cluster.methods import METHOD_DESCRIPTIONS
-from cluster.service import check_readiness, process_name
+from cluster.service import check_readiness, make_process_name
 from cluster.serving.embedder_and_reranker_pools import EmbedderReplica, PooledEmbedder, PooledReranker, RerankerReplica
 from cluster.serving.index_pool import IndexReplica, make_pooled_corpora
 from cluster.serving.literature_pools import DocumentsReplica, LiteratureReplica, PooledDocuments, PooledSourceGateway
 from cluster.serving.pool_client import PoolClient
 from cluster.serving.queue_scaling import JOBS_IN_HAND
-from cluster.serving.replica import BackgroundContext, Replica, ReplicaConfig, background_task, ensure_running
+from cluster.serving.replica import BackgroundContext, Replica, ReplicaConfig, ensure_running, run_background_task
 from cluster.settings import Settings
 from orchestrator.event_loop_lag import watch_event_loop
 from orchestrator.problems import Check
@@ -54,7 +54,7 @@ class EvaluatorReplica(Replica):
         components = SharedComponents(
             embedder=await PooledEmbedder.open(PoolClient(embedder, *pool_client_options)) if embedder else None,
             reranker=await PooledReranker.open(PoolClient(reranker, *pool_client_options)) if reranker else None,
-            corpora=make_pooled_corpora([PoolClient(item, *pool_client_options) for item in index], settings)
+            corpora=make_pooled_corpora([PoolClient(handle, *pool_client_options) for handle in index], settings)
             if index
             else None,
             remote=PooledSourceGateway(PoolClient(literature, *patient)) if literature else None,
@@ -93,10 +93,10 @@ async def _open_evaluator(
         listener = await stack.enter_async_context(NotificationListener(database))
         opening = open_engine(settings, tuple(METHOD_DESCRIPTIONS), database, for_service=True, components=components)
         engine = await stack.enter_async_context(opening)
-        evaluating = open_evaluator(process_name(), settings, database, listener, engine, engine.clock, batch_only)
+        evaluating = open_evaluator(make_process_name(), settings, database, listener, engine, engine.clock, batch_only)
         evaluator = await stack.enter_async_context(evaluating)
-        working = await stack.enter_async_context(background_task(evaluator.run()))
-        await stack.enter_async_context(background_task(watch_event_loop()))
+        working = await stack.enter_async_context(run_background_task(evaluator.run()))
+        await stack.enter_async_context(run_background_task(watch_event_loop()))
         stack.push_async_callback(evaluator.drain, settings.serving.drain_seconds)
         yield _EvaluatorContext(database, engine, evaluator, working)
 

@@ -14,7 +14,7 @@ from weakref import WeakValueDictionary
 from assayer.errors import AssayerError, ComponentUnavailable, CorpusError
 from assayer.ports import Embedder
 from assayer.run.concurrency import gather_all
-from cluster.corpus_source import bucket_origin, get_followed_bucket
+from cluster.corpus_source import create_bucket_origin, get_followed_bucket
 from cluster.serving.pool_client import PoolClient
 from cluster.serving.replica import Replica, ReplicaConfig
 from cluster.serving.shard_router import OPEN_SHARDS
@@ -64,7 +64,7 @@ class IndexReplica(Replica):
         self._shards: dict[int, VersionCache[CorpusPart]] = {}
         self._shared_shards = None if sharing is None else SharedShards(sharing)
         if sharing is None:
-            self._versions(number)
+            self._get_versions(number)
 
     async def current(self, number: int) -> str:
         """Return the newest corpus version whose shard `number` is open here. Raises CorpusError if there is no
@@ -89,7 +89,7 @@ class IndexReplica(Replica):
         versions.open_current()
         return await part.call(question, *args, **kwargs)
 
-    async def held(self) -> tuple[str, list[int]]:
+    async def list_held_shards(self) -> tuple[str, list[int]]:
         """Return this process's name in its pool (empty if each shard has its own pool), and its open shards."""
         return (self._shared_shards.name if self._shared_shards else ""), self._list_open_shards()
 
@@ -104,9 +104,9 @@ class IndexReplica(Replica):
         """Open new corpus versions, even without queries, and open and close shards as processes join and leave the
         pool."""
         if self._shared_shards is not None:
-            for number in await self._shared_shards.mine():
-                self._versions(number)
-            for number in self._shared_shards.let_go(self._shards):
+            for number in await self._shared_shards.list_assigned_shards():
+                self._get_versions(number)
+            for number in self._shared_shards.choose_shards_to_close(self._shards):
                 await self._shards.pop(number).aclose()
         for versions in self._shards.values():
             versions.open_current()
@@ -122,9 +122,9 @@ class IndexReplica(Replica):
         """Record a request for a shard, and return that shard's versions."""
         if self._shared_shards is not None:
             self._shared_shards.note_asked(number)
-        return self._versions(number)
+        return self._get_versions(number)
 
-    def _versions(self, number: int) -> VersionCache[CorpusPart]:
+    def _get_versions(self, number: int) -> VersionCache[CorpusPart]:
         if number not in self._shards:
             self._shards[number] = self._open_shard(number)
         return self._shards[number]
@@ -133,12 +133,12 @@ class IndexReplica(Replica):
         directory, device = self._settings.corpus_path, self._settings.corpus.device
         origin: CorpusOrigin = FolderOrigin(directory)
         if self._bucket is not None:
-            origin = bucket_origin(self._bucket, self._settings, self._verification_cache, [number])
+            origin = create_bucket_origin(self._bucket, self._settings, self._verification_cache, [number])
 
         def open_version(version: str) -> CorpusPart:
             def open_part(name: str) -> CorpusPart:
-                whole = describe_corpus(directory, name or None)
-                return CorpusPart.open(directory, whole, number, self._verification_cache, device)
+                corpus_info = describe_corpus(directory, name or None)
+                return CorpusPart.open(directory, corpus_info, number, self._verification_cache, device)
 
             return open_or_download(origin, version, open_part)
 
@@ -208,8 +208,8 @@ class PooledCorpora:
 
     def _is_ignored(self, version: str) -> bool:
         return any(
-            version == item and self._clock() < expiry
-            for item, expiry in (self._previous_version, self._refused_version)
+            version == named_version and self._clock() < expiry
+            for named_version, expiry in (self._previous_version, self._refused_version)
         )
 
     async def _open_next(self, version: str) -> None:
@@ -243,7 +243,9 @@ class PooledCorpora:
                 "Redeploy the service.",
             )
         parts = [_PooledShard(pool, number, version) for number, pool in enumerate(self.pools)]
-        return Corpus(description, (day for item in details for day in item.days), parts, self._embedder)
+        return Corpus(
+            description, (day for version_details in details for day in version_details.days), parts, self._embedder
+        )
 
 
 def make_pooled_corpora(

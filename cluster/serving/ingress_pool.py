@@ -9,14 +9,14 @@ from ray.serve.handle import DeploymentHandle
 
 from assayer.errors import ComponentUnavailable
 from cluster.clock import SystemClock
-from cluster.corpus_source import corpus_versions
+from cluster.corpus_source import create_corpus_version_cache
 from cluster.database import open_database
-from cluster.service import api_services
+from cluster.service import build_api_services
 from cluster.serving.embedder_and_reranker_pools import EmbedderReplica, PooledEmbedder
 from cluster.serving.evaluator_pool import EvaluatorReplica
 from cluster.serving.index_pool import IndexReplica, PooledCorpora, make_pooled_corpora
 from cluster.serving.pool_client import PoolClient
-from cluster.serving.replica import BackgroundContext, Replica, ReplicaConfig, background_task, ensure_running
+from cluster.serving.replica import BackgroundContext, Replica, ReplicaConfig, ensure_running, run_background_task
 from cluster.settings import Settings
 from orchestrator.application import create_app
 from orchestrator.event_loop_lag import watch_event_loop
@@ -48,7 +48,7 @@ class IngressReplica(Replica):
                 if embedder
                 else _build_own_embedder(settings)
             )
-            corpora = make_pooled_corpora([PoolClient(item, *pool_client_options) for item in index], settings)(
+            corpora = make_pooled_corpora([PoolClient(handle, *pool_client_options) for handle in index], settings)(
                 query_embedder
             )
         self._app = await BackgroundContext.open(_open_app(settings, evaluator, corpora))
@@ -83,9 +83,11 @@ async def open_api(
     evaluators = PoolClient(evaluator, _READY_SECONDS, _READY_SECONDS)
     async with AsyncExitStack() as stack:
         listener = await stack.enter_async_context(NotificationListener(database))
-        await stack.enter_async_context(background_task(watch_event_loop()))
+        await stack.enter_async_context(run_background_task(watch_event_loop()))
         if corpora is None:
-            own_versions = corpus_versions(settings, stack.enter_context(closing(_build_own_embedder(settings))))
+            own_versions = create_corpus_version_cache(
+                settings, stack.enter_context(closing(_build_own_embedder(settings)))
+            )
             stack.push_async_callback(own_versions.aclose)
             corpora = own_versions
 
@@ -95,7 +97,7 @@ async def open_api(
             except ComponentUnavailable as error:
                 return [Check(name="evaluators", ok=False, detail=str(error))]
 
-        yield create_app(api_services(settings, database, listener, SystemClock(), corpora, ready))
+        yield create_app(build_api_services(settings, database, listener, SystemClock(), corpora, ready))
 
 
 def _build_own_embedder(settings: Settings) -> LocalEmbedder[Any]:

@@ -5,7 +5,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 from cluster.clock import SystemClock
 from cluster.database import open_database
-from cluster.evidence_sources import document_store_url
+from cluster.evidence_sources import get_document_store_url
 from cluster.serving.pool_client import PoolClient
 from cluster.serving.replica import BackgroundContext, Replica, ReplicaConfig
 from cluster.settings import Settings
@@ -87,7 +87,7 @@ async def _open_documents(settings: Settings) -> AsyncIterator[DocumentStore]:
             open_document_store(
                 settings.full_texts,
                 settings.grobid,
-                document_store_url(settings),
+                get_document_store_url(settings),
                 downloader,
                 clock,
                 PgSharedState(database),

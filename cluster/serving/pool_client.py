@@ -44,7 +44,7 @@ class PoolClient(Generic[T]):
     def __post_init__(self) -> None:
         """Create the handle for urgent calls now, while Ray's head node is reachable. Creating it queries the head
         node, and would block the event loop for 40 s if that were unreachable."""
-        self._method(Replica.urgently.__name__)
+        self._get_method(Replica.urgently.__name__)
 
     async def ask(self, method: Callable[Concatenate[T, P], Awaitable[R]], *args: P.args, **kwargs: P.kwargs) -> R:
         """Call an idempotent method, with retries. Raises the method's errors, or ComponentUnavailable if all attempts
@@ -78,10 +78,10 @@ class PoolClient(Generic[T]):
 
     def _send(self, name: str, *args: Any, **kwargs: Any) -> Any:
         if is_urgent():
-            return self._method(Replica.urgently.__name__).remote(name, *args, **kwargs)
-        return self._method(name).remote(*args, **kwargs)
+            return self._get_method(Replica.urgently.__name__).remote(name, *args, **kwargs)
+        return self._get_method(name).remote(*args, **kwargs)
 
-    def _method(self, name: str) -> DeploymentHandle[T]:
+    def _get_method(self, name: str) -> DeploymentHandle[T]:
         if name not in self._methods:
             self._methods[name] = self.handle.options(method_name=name)
         return self._methods[name]

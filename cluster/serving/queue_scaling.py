@@ -41,7 +41,7 @@ class QueueScaling:
         in_hand = (context.aggregated_metrics or {}).get(JOBS_IN_HAND, {})
         if context.config is None:
             return context.target_num_replicas, {}
-        queue = _watch(self._profile).latest()
+        queue = _get_queue_watch(self._profile).get_latest_depth()
         load = EvaluatorLoad(context.current_num_replicas, tuple(in_hand.values()), queue)
         target = context.config.get_target_ongoing_requests()
         priorities = self._takes_interactive, self._takes_batch
@@ -56,19 +56,19 @@ class _QueueWatch:
         self._latest: tuple[float, QueueDepth] | None = None
         threading.Thread(target=self._run, name="queue watch", daemon=True).start()
 
-    def latest(self) -> QueueDepth | None:
+    def get_latest_depth(self) -> QueueDepth | None:
         queue_depth = self._latest
         return None if queue_depth is None or time.monotonic() - queue_depth[0] > _STALE_SECONDS else queue_depth[1]
 
     def _run(self) -> None:
         while True:
             try:
-                asyncio.run(self._look())
+                asyncio.run(self._measure_regularly())
             except AssayerError as error:
                 _LOG.warning("the queue depth is unknown, so evaluators scale by running jobs only: %s", error)
             time.sleep(_SECONDS)
 
-    async def _look(self) -> None:
+    async def _measure_regularly(self) -> None:
         """Measure the queue depth every few seconds, until an error is raised."""
         settings = load_settings(self._profile)
         small = settings.model_copy(update={"database": settings.database.model_copy(update={"max_connections": 1})})
@@ -80,6 +80,6 @@ class _QueueWatch:
 
 
 @cache
-def _watch(profile: Profile) -> _QueueWatch:
+def _get_queue_watch(profile: Profile) -> _QueueWatch:
     """Return the controller's queue watch, which all its pools share."""
     return _QueueWatch(profile)

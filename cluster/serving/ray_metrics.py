@@ -30,11 +30,11 @@ class RayMetrics:
         for family in families:
             for sample in family.samples:
                 if sample.name.startswith(_OURS) and not sample.name.endswith("_created"):
-                    self._gauge(sample.name, family.documentation, tuple(sample.labels)).set(
+                    self._get_gauge(sample.name, family.documentation, tuple(sample.labels)).set(
                         sample.value, tags=dict(sample.labels)
                     )
 
-    def _gauge(self, name: str, description: str, labels: tuple[str, ...]) -> Gauge:
+    def _get_gauge(self, name: str, description: str, labels: tuple[str, ...]) -> Gauge:
         if name not in self._gauges:
             self._gauges[name] = Gauge(name, description=description, tag_keys=labels)
         return self._gauges[name]

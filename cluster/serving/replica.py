@@ -23,7 +23,7 @@ class ReplicaConfig(Frozen):
     serving: ServingSettings | None = None
     """Serving settings; None uses those in the loaded settings."""
 
-    def settings(self) -> Settings:
+    def load_settings(self) -> Settings:
         """Load the settings. Raises ConfigurationError if they are invalid."""
         settings = load_settings(self.profile)
         return settings if self.serving is None else settings.model_copy(update={"serving": self.serving})
@@ -45,8 +45,8 @@ class BackgroundContext(Generic[T]):
     async def open(cls, context: AbstractAsyncContextManager[T]) -> Self:
         """Enter the context. Raises its errors."""
         background = cls(context)
-        either: set[asyncio.Future[Any]] = {background._value_future, background._task}
-        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+        futures: set[asyncio.Future[Any]] = {background._value_future, background._task}
+        await asyncio.wait(futures, return_when=asyncio.FIRST_COMPLETED)
         if not background._value_future.done():
             await background._task
         return background
@@ -72,7 +72,7 @@ class BackgroundContext(Generic[T]):
 
 
 @asynccontextmanager
-async def background_task(work: Coroutine[Any, Any, None]) -> AsyncIterator["asyncio.Task[None]"]:
+async def run_background_task(work: Coroutine[Any, Any, None]) -> AsyncIterator["asyncio.Task[None]"]:
     """Run work in a background task. The caller must check that it is still running. On exit, the task is cancelled and
     awaited."""
     task = asyncio.create_task(work)
@@ -97,7 +97,7 @@ class Replica:
     def begin(config: ReplicaConfig) -> Settings:
         """Return this process's settings, after starting its service log and metrics export. Raises ConfigurationError
         if the settings are invalid."""
-        settings = config.settings()
+        settings = config.load_settings()
         # Ray writes standard error to its own folder, which is deleted together with a private cluster.
         configure_log(settings.log, settings.home / "logs" / "service.jsonl" if settings.serving.one_machine else None)
         export_to_ray()

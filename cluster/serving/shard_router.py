@@ -8,7 +8,7 @@ from ray.serve.request_router import PendingRequest, RequestRouter, RunningRepli
 
 from cluster.serving.pool_members import note_pool_members
 from cluster.serving.replica import Replica
-from index.shards.rendezvous import rendezvous_order
+from index.shards.rendezvous import order_by_rendezvous
 
 OPEN_SHARDS = "open_shards"
 """Key in a process's routing statistics whose value lists the shards that it has open in their newest version."""
@@ -34,16 +34,23 @@ class ShardRouter(RequestRouter):
         replicas_by_id = {
             candidate_replica.replica_id.unique_id: candidate_replica for candidate_replica in candidate_replicas
         }
-        assigned_replicas = [replicas_by_id[item] for item in rendezvous_order(shard, replicas_by_id)[: self._copies]]
-        replicas_with_shard = [item for item in assigned_replicas if shard in item.routing_stats.get(OPEN_SHARDS, ())]
+        assigned_replicas = [
+            replicas_by_id[name] for name in order_by_rendezvous(shard, replicas_by_id)[: self._copies]
+        ]
+        replicas_with_shard = [
+            replica for replica in assigned_replicas if shard in replica.routing_stats.get(OPEN_SHARDS, ())
+        ]
         return [
             group
-            for group in (replicas_with_shard, [item for item in assigned_replicas if item not in replicas_with_shard])
+            for group in (
+                replicas_with_shard,
+                [replica for replica in assigned_replicas if replica not in replicas_with_shard],
+            )
             if group
         ]
 
 
-def shard_routing(copies: int, look_seconds: float) -> dict[str, Any]:
+def configure_shard_routing(copies: int, look_seconds: float) -> dict[str, Any]:
     """Return the `request_router_config` for a pool that shares all shards. Each shard is held by `copies` processes,
     and Serve asks them every `look_seconds` which shards they have open."""
     return {

@@ -10,7 +10,7 @@ from ray import serve
 from ray.serve.handle import DeploymentHandle
 
 from cluster.serving.pool_members import pool_members
-from index.shards.rendezvous import shards_of_process
+from index.shards.rendezvous import list_shards_of_process
 
 _STABLE_SECONDS = 5.0
 """Seconds for which the set of processes must be unchanged before shards are opened and closed to match it."""
@@ -46,33 +46,33 @@ class SharedShards:
         self._members_since = clock()
         self._own_pool: DeploymentHandle[Any] | None = None
 
-    async def mine(self) -> list[int]:
+    async def list_assigned_shards(self) -> list[int]:
         """Return the shards assigned to this process. Returns an empty list while the set of processes is still
         changing, because the first of several starting processes would otherwise open all shards. Shards are also
         opened on demand."""
         if self._own_pool is None:
             self._own_pool = serve.get_deployment_handle(self._pool, self._application)
             self._first_call = asyncio.create_task(_call_once(self._own_pool))
-        return self._compute_assigned() if self._is_stable() else []
+        return self._list_assigned() if self._is_stable() else []
 
     def note_asked(self, number: int) -> None:
         self._last_request_times[number] = self._clock()
 
-    def let_go(self, open_shards: Iterable[int]) -> list[int]:
+    def choose_shards_to_close(self, open_shards: Iterable[int]) -> list[int]:
         """Return the open shards to close: those assigned only to other processes and not requested for a while."""
         if not self._is_stable():
             return []
-        assigned_shards = self._compute_assigned()
+        assigned_shards = self._list_assigned()
         close_before = self._clock() - _LET_GO_SECONDS
         return [
-            item
-            for item in open_shards
-            if item not in assigned_shards and self._last_request_times.get(item, -math.inf) < close_before
+            shard
+            for shard in open_shards
+            if shard not in assigned_shards and self._last_request_times.get(shard, -math.inf) < close_before
         ]
 
-    def _compute_assigned(self) -> list[int]:
+    def _list_assigned(self) -> list[int]:
         processes = {self.name, *pool_members(self._pool)}
-        return shards_of_process(self.name, self._sharing.shards, processes, self._sharing.copies)
+        return list_shards_of_process(self.name, self._sharing.shards, processes, self._sharing.copies)
 
     def _is_stable(self) -> bool:
         """Return whether the set of processes has been unchanged for a while."""
@@ -85,4 +85,4 @@ class SharedShards:
 
 async def _call_once(pool: DeploymentHandle[Any]) -> None:
     """Call the pool, because a handle learns about the pool's processes only with its first call."""
-    await pool.options(method_name="held").remote()
+    await pool.options(method_name="list_held_shards").remote()

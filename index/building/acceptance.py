@@ -10,7 +10,7 @@ import numpy as np
 from assayer.errors import CorpusError
 from assayer.models import PaperId
 from assayer.ports import Embedder, LexicalEmbedder
-from index.search.hybrid_ranking import candidate_depth, rank_candidates
+from index.search.hybrid_ranking import compute_candidate_depth, rank_candidates
 from index.search.hybrid_search import Query, WeighedQuery
 from index.search.version_reader import VersionReader
 from index.segments.row_filter import NO_FILTERS
@@ -60,7 +60,7 @@ class Acceptance:
         """Check search results in an unsharded corpus or a single shard. Raises CorpusError if removed papers are still
         there, or if papers are not found by title."""
         reader = VersionReader.open(VersionStore(directory), manifest)
-        if remaining_units := reader.units_of(self.removed):
+        if remaining_units := reader.find_units(self.removed):
             raise CorpusError(
                 f"The corpus still contains removed papers ({len(remaining_units)}, for example "
                 f"{next(iter(remaining_units))})."
@@ -71,19 +71,19 @@ class Acceptance:
         units = _sample(reader)
         if not units:
             return  # a shard whose last paper was removed
-        titles = [reader.paper(unit).title for unit in units]
+        titles = [reader.get_paper(unit).title for unit in units]
         queries: Sequence[Query] = titles
         if with_lexical_weights and isinstance(self.embedder, LexicalEmbedder):
             vectors, weights = await self.embedder.embed_with_weights(titles, "query")
             queries = list(map(WeighedQuery, titles, weights))
         else:
             vectors = await self.embedder.embed(titles, "query")
-        candidates = reader.candidates(queries, vectors, candidate_depth(_AMONG), NO_FILTERS)
+        candidates = reader.find_candidates(queries, vectors, compute_candidate_depth(_AMONG), NO_FILTERS)
         missed_titles = [
             title
-            for title, item in zip(titles, candidates, strict=True)
+            for title, title_candidates in zip(titles, candidates, strict=True)
             # compared by title, because several papers can have the same title
-            if title not in {reader.paper(unit).title for unit, _ in rank_candidates(item, _AMONG)}
+            if title not in {reader.get_paper(unit).title for unit, _ in rank_candidates(title_candidates, _AMONG)}
         ]
         if len(missed_titles) > _MAX_MISSED * len(units):
             raise CorpusError(
@@ -101,4 +101,4 @@ def _sample(reader: VersionReader) -> list[int]:
     newest = len(reader) - len(reader.segments[-1])
     spaced_units = (np.linspace(first, len(reader) - 1, _SAMPLE_SIZE // 2).astype(int) for first in (newest, 0))
     drawn_units = sorted({unit for units in spaced_units for unit in units.tolist()})
-    return [unit for unit in drawn_units if reader.passes(unit, NO_FILTERS)]
+    return [unit for unit in drawn_units if reader.passes_filters(unit, NO_FILTERS)]

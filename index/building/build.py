@@ -8,7 +8,7 @@ from assayer.models import Frozen
 from assayer.ports import Embedder, LexicalEmbedder
 from index.building.gathered_vectors import RecordVectors
 from index.building.segment_writer import sort_papers
-from index.building.text_embedding import OnProgress, TextEmbedding, no_progress
+from index.building.text_embedding import OnProgress, TextEmbedding, ignore_progress
 from index.building.version_builder import BuildOptions, VersionBuilder, VersionPlan
 from index.disk_access import explain_disk_errors
 from index.records.record_sources import RecordReader, RecordSource, RejectedLine, describe_source
@@ -41,19 +41,21 @@ async def build_corpus(
     versions, build_options = VersionStore(directory), options or BuildOptions()
     open_gpus(build_options.device)  # fails early if there is no suitable GPU, before texts are embedded
     files = tuple([await asyncio.to_thread(describe_source, path) for path in sources])
-    with explain_disk_errors(directory), versions.build_lock():
-        at_hand = await asyncio.to_thread(versions.intact_manifest)
+    with explain_disk_errors(directory), versions.hold_build_lock():
+        current_manifest = await asyncio.to_thread(versions.read_intact_manifest)
         lexical = embedder if isinstance(embedder, LexicalEmbedder) else None
-        if at_hand and _is_built_from(at_hand, files, embedder, build_options):
+        if current_manifest and _is_built_from(current_manifest, files, embedder, build_options):
             versions.prune(build_options.keep)  # leftovers of a build that was killed after publishing
-            return BuildSummary(directory=directory, manifest=at_hand, already_built=True)
+            return BuildSummary(directory=directory, manifest=current_manifest, already_built=True)
         # Vectors supplied with records are useless if lexical weights must be computed too.
         harvest = RecordReader(sources, None if build_options.embed_anew or lexical else embedder)
-        with versions.scratch_directory() as scratch, RecordVectors(scratch) as ready_vectors:
+        with versions.create_scratch_directory() as scratch, RecordVectors(scratch) as ready_vectors:
             papers = await asyncio.to_thread(sort_papers, ready_vectors.collect(harvest), scratch / "sorted.arrow")
-            embedding = TextEmbedding(embedder, progress or no_progress, ready_vectors.get_vectors(), lexical=lexical)
+            embedding = TextEmbedding(
+                embedder, progress or ignore_progress, ready_vectors.get_vectors(), lexical=lexical
+            )
             builder = VersionBuilder(versions, embedding, build_options)
-            segments = await builder.write_sorted(papers, first_ordinal=0)
+            segments = await builder.write_sorted_papers(papers, first_ordinal=0)
         manifest = await _publish(
             builder, VersionPlan(kept=(), added=segments, hidden={}, sources=files, rejections=harvest.rejections)
         )
@@ -72,7 +74,7 @@ def _is_built_from(
 
 async def _publish(builder: VersionBuilder, plan: VersionPlan) -> Manifest:
     """Publish the version. If an intact identical version already exists, make that one current instead."""
-    manifest = await asyncio.to_thread(builder.versions.intact_manifest, builder.version_name(plan))
+    manifest = await asyncio.to_thread(builder.versions.read_intact_manifest, builder.name_version(plan))
     if manifest is None:
         return await builder.publish(plan)
     builder.versions.set_current(manifest.version)

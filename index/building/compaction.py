@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from index.records.paper_record import PaperRecord
-from index.segments.bm25_index import document_id
+from index.segments.bm25_index import compute_document_id
 from index.segments.segment import Segment, SegmentEntry
 
 _RATIO = 2.0
@@ -31,7 +31,7 @@ class SegmentSize(NamedTuple):
         return self.papers - self.hidden
 
 
-def segments_to_rewrite(sizes: Sequence[SegmentSize], new_papers: int, max_papers: int) -> list[int]:
+def choose_segments_to_rewrite(sizes: Sequence[SegmentSize], new_papers: int, max_papers: int) -> list[int]:
     """Return the indices of the segments to rewrite, ascending. `sizes` lists all segments, oldest first; `new_papers`
     is the number of new and changed papers in the update, and `max_papers` the maximum number of papers in a
     segment."""
@@ -70,7 +70,7 @@ class SegmentRevision:
     def hidden_rows(self) -> dict[str, list[int]]:
         """Hidden rows in the kept segments, keyed by segment name, including those that this update hides."""
         rows = {
-            segment.entry.name: self._hidden_in(number).tolist()
+            segment.entry.name: self._list_hidden_rows(number).tolist()
             for number, segment in enumerate(self.segments)
             if number not in self.rewritten_numbers
         }
@@ -79,44 +79,51 @@ class SegmentRevision:
     @property
     def rewritten_rows(self) -> list[SegmentRows]:
         """Rows in the rewritten segments that are not hidden."""
-        return [SegmentRows(self.segments[number], self._live_in(number)) for number in sorted(self.rewritten_numbers)]
+        return [
+            SegmentRows(self.segments[number], self._list_live_rows(number))
+            for number in sorted(self.rewritten_numbers)
+        ]
 
     @property
     def reusable_rows(self) -> list[SegmentRows]:
         """Rows whose vectors may be needed again: those that this update hides or rewrites."""
         numbers = sorted({*self.leaving, *self.rewritten_numbers})
-        return [SegmentRows(self.segments[number], self._dropped_from(number)) for number in numbers]
+        return [SegmentRows(self.segments[number], self._list_dropped_rows(number)) for number in numbers]
 
-    def rewritten_records(self) -> Iterator[PaperRecord]:
+    def read_rewritten_records(self) -> Iterator[PaperRecord]:
         """Yield the records of the rewritten papers."""
         for segment, rows in self.rewritten_rows:
-            yield from map(segment.store.record, rows.tolist())
+            yield from map(segment.store.read_record, rows.tolist())
 
-    def dropped_documents(self) -> tuple[list[int], list[int]]:
+    def list_dropped_documents(self) -> tuple[list[int], list[int]]:
         """Return the document ids to remove from the BM25 indexes of papers and of passages."""
         papers: list[int] = []
         passages: list[int] = []
         for segment, rows in self.reusable_rows:
-            papers += [document_id(segment.entry.ordinal, row) for row in rows.tolist()]
-            passages += [document_id(segment.entry.ordinal, row) for row in segment.passages_of(rows).tolist()]
+            papers += [compute_document_id(segment.entry.ordinal, row) for row in rows.tolist()]
+            passages += [
+                compute_document_id(segment.entry.ordinal, row) for row in segment.find_passage_rows(rows).tolist()
+            ]
         return papers, passages
 
-    def _hidden_in(self, number: int) -> Rows:
+    def _list_hidden_rows(self, number: int) -> Rows:
         return np.union1d(self.segments[number].hidden, self.leaving.get(number, _NONE))
 
-    def _live_in(self, number: int) -> Rows:
-        return np.setdiff1d(np.arange(len(self.segments[number])), self._hidden_in(number))
+    def _list_live_rows(self, number: int) -> Rows:
+        return np.setdiff1d(np.arange(len(self.segments[number])), self._list_hidden_rows(number))
 
-    def _dropped_from(self, number: int) -> Rows:
+    def _list_dropped_rows(self, number: int) -> Rows:
         leaving_rows = self.leaving.get(number, _NONE)
-        return np.union1d(leaving_rows, self._live_in(number)) if number in self.rewritten_numbers else leaving_rows
+        return (
+            np.union1d(leaving_rows, self._list_live_rows(number)) if number in self.rewritten_numbers else leaving_rows
+        )
 
 
 def revise_segments(
     segments: Sequence[Segment], leaving_rows: Iterable[tuple[int, int]], new_papers: int, max_papers: int
 ) -> SegmentRevision:
     """Plan how an update changes the segments. `leaving_rows` are the rows to hide, as (segment index, row) pairs;
-    `new_papers` and `max_papers` are as in `segments_to_rewrite`."""
+    `new_papers` and `max_papers` are as in `choose_segments_to_rewrite`."""
     rows: dict[int, list[int]] = defaultdict(list)
     for number, row in leaving_rows:
         rows[number].append(row)
@@ -127,5 +134,5 @@ def revise_segments(
     return SegmentRevision(
         segments,
         {number: np.unique(np.array(row_numbers, np.int64)) for number, row_numbers in rows.items()},
-        frozenset(segments_to_rewrite(sizes, new_papers, max_papers)),
+        frozenset(choose_segments_to_rewrite(sizes, new_papers, max_papers)),
     )

@@ -17,7 +17,7 @@ from index.hashing import Hashes, hash64
 from index.records.paper_record import PaperRecord
 from index.records.parquet_records import RecordWithVector
 from index.segments.lexical_rows import LexicalRows
-from index.segments.passages import paper_text
+from index.segments.passages import build_paper_text
 
 
 class _ArrayFile:
@@ -30,7 +30,7 @@ class _ArrayFile:
     def append(self, values: NDArray[Any]) -> None:
         self._file.write(np.ascontiguousarray(values, self._kind).data)
 
-    def array(self) -> NDArray[Any]:
+    def map_values(self) -> NDArray[Any]:
         """Return all values as a memory-mapped array, which remains readable after the file is closed."""
         self._file.flush()
         count = self._file.seek(0, 2) // self._kind.itemsize
@@ -78,7 +78,7 @@ class GatheredVectors:
         self._vectors.append(vectors[rows])
         self._has_weights &= lexical is not None
         if self._has_weights and lexical is not None:
-            for row_slice in _slices(lexical, rows):
+            for row_slice in _slice_by_row(lexical, rows):
                 self._tokens.append(lexical.tokens[row_slice])
                 self._weights.append(lexical.weights[row_slice])
             self._lengths.append(np.diff(lexical.offsets)[rows])
@@ -92,11 +92,11 @@ class GatheredVectors:
         lexical = None
         if self._has_weights:
             offsets = np.concatenate([[0], *self._lengths]).cumsum(dtype=np.int64)
-            lexical = LexicalRows(offsets, self._tokens.array(), self._weights.array())
-        vectors = self._vectors.array().reshape(len(texts), self._dimensions)
-        return KnownVectors([VectorBlock(texts, np.arange(len(texts)), vectors, lexical)], self._signature())
+            lexical = LexicalRows(offsets, self._tokens.map_values(), self._weights.map_values())
+        vectors = self._vectors.map_values().reshape(len(texts), self._dimensions)
+        return KnownVectors([VectorBlock(texts, np.arange(len(texts)), vectors, lexical)], self._compute_signature())
 
-    def _signature(self) -> str:
+    def _compute_signature(self) -> str:
         return ""
 
     @staticmethod
@@ -117,12 +117,12 @@ class RecordVectors(GatheredVectors):
         """Yield the records after storing their vectors. The caller must have validated the vectors."""
         for record, vector in records:
             if vector is not None:
-                text = hash64([paper_text(record.title, record.abstract)])
+                text = hash64([build_paper_text(record.title, record.abstract)])
                 self.add(text, vector.values[np.newaxis], None)
                 self._digest.update(text.tobytes() + vector.values.astype(np.float16).tobytes())
             yield record
 
-    def _signature(self) -> str:
+    def _compute_signature(self) -> str:
         return self._digest.hexdigest()
 
 
@@ -133,6 +133,6 @@ def _is_wanted(texts: Hashes, wanted_hashes: Hashes) -> NDArray[np.bool_]:
     return is_known
 
 
-def _slices(lexical: LexicalRows, rows: NDArray[np.int64]) -> Iterator[slice]:
+def _slice_by_row(lexical: LexicalRows, rows: NDArray[np.int64]) -> Iterator[slice]:
     for first, last in zip(lexical.offsets[rows].tolist(), lexical.offsets[rows + 1].tolist(), strict=True):
         yield slice(first, last)

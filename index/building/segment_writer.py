@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from index.building.text_embedding import TextEmbedding
-from index.corpus_fit import SAMPLE_SIZE, fit_passages
+from index.corpus_fit import SAMPLE_SIZE, select_fit_passages
 from index.hashing import Hashes
 from index.records.paper_record import PaperRecord
 from index.segments.citation_graph import write_citations
@@ -22,9 +22,22 @@ from index.segments.gpus import Gpus
 from index.segments.lexical_index import write_lexical_index
 from index.segments.lexical_rows import LexicalSpool
 from index.segments.paper_keys import write_paper_keys
-from index.segments.paper_store import BATCH, PAPERS_SCHEMA, SORTING_SCHEMA, PaperStore, record_batch, write_papers
+from index.segments.paper_store import (
+    BATCH,
+    PAPERS_SCHEMA,
+    SORTING_SCHEMA,
+    PaperStore,
+    build_record_batch,
+    write_papers,
+)
 from index.segments.passage_citations import write_passage_citations
-from index.segments.passages import PassageLocation, paper_texts, passage_texts, passages_of, write_locations
+from index.segments.passages import (
+    PassageLocation,
+    iterate_passage_texts,
+    list_passage_locations,
+    paper_texts,
+    write_locations,
+)
 from index.segments.segment import PAPERS_FOLDER, PASSAGES_FOLDER
 from index.segments.vector_index import VectorIndexParameters, build_vector_index, create_vectors_file
 
@@ -57,12 +70,12 @@ async def write_segment(
     set. Memory use does not grow with the number of papers, except for passage locations of a few tens of bytes
     each."""
     store = await asyncio.to_thread(_write_records, batches, directory, readings)
-    places = await asyncio.to_thread(_passage_locations, store)
+    places = await asyncio.to_thread(_locate_passages, store)
     tuning_queries = np.empty((0, embedding.embedder.dimensions), np.float32)
     if max(len(store), len(places)) > exact_up_to:
         sample = np.linspace(0, len(store) - 1, min(len(store), SAMPLE_SIZE)).astype(int).tolist()
         tuning_queries = await embedding.embed_queries(
-            [fit_passage for row in sample for fit_passage in fit_passages(store.title_and_abstract(row)[1])]
+            [fit_passage for row in sample for fit_passage in select_fit_passages(store.get_title_and_abstract(row)[1])]
         )
 
     async def index(name: str, count: int, texts: Iterator[str]) -> VectorIndexParameters:
@@ -82,7 +95,7 @@ async def write_segment(
     passages = None
     if len(places):
         passages = await index(
-            PASSAGES_FOLDER, len(places), (passage_text.text for passage_text in passage_texts(store, places))
+            PASSAGES_FOLDER, len(places), (passage_text.text for passage_text in iterate_passage_texts(store, places))
         )
         write_locations(places, directory / PASSAGES_FOLDER)
         write_passage_citations(store, places, directory / PASSAGES_FOLDER)
@@ -92,17 +105,19 @@ async def write_segment(
 def _write_records(batches: Iterable[pa.RecordBatch], directory: Path, readings: ContentReadings) -> PaperStore:
     write_papers(batches, directory)
     store = PaperStore(directory)
-    write_citations(store.column("references").chunks, directory)
+    write_citations(store.read_column("references").chunks, directory)
     write_paper_keys(store, directory)
     write_content_graph(store, directory, readings)
     return store
 
 
-def _passage_locations(store: PaperStore) -> NDArray[np.int32]:
+def _locate_passages(store: PaperStore) -> NDArray[np.int32]:
     """Return the locations of all passages as an array with the columns of PassageLocation."""
     locations = [np.empty((0, len(PassageLocation._fields)), np.int32)]
-    for row, record in enumerate(store.all_indexed_columns()):
-        paper_passages = passages_of(row, record["abstract"], [item["text"] for item in record["sections"] or ()])
+    for row, record in enumerate(store.read_all_indexed_columns()):
+        paper_passages = list_passage_locations(
+            row, record["abstract"], [section["text"] for section in record["sections"] or ()]
+        )
         if paper_passages:
             locations.append(np.array(paper_passages, np.int32))
     return np.concatenate(locations)
@@ -115,7 +130,7 @@ def sort_papers(records: Iterable[PaperRecord], path: Path) -> "SortedPapers":
     remaining_records = iter(records)
     with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, SORTING_SCHEMA) as writer:
         while run_records := list(islice(remaining_records, _RUN)):
-            run = record_batch(run_records)
+            run = build_record_batch(run_records)
             run = run.take(pc.sort_indices(run, sort_keys=_ORDER))
             writer.write_batch(run)
             keys.append(run.select(_KEYS))
@@ -135,12 +150,12 @@ class SortedPapers:
     def __len__(self) -> int:
         return len(self._order)
 
-    def batches(self, first: int, last: int) -> Iterator[pa.RecordBatch]:
+    def read_batches(self, first: int, last: int) -> Iterator[pa.RecordBatch]:
         """Yield the papers `first` to `last` (exclusive) in batches of `BATCH` rows."""
         for start in range(first, last, _BLOCK):
-            yield from self._block(self._order[start : min(last, start + _BLOCK)]).to_batches(max_chunksize=BATCH)
+            yield from self._read_block(self._order[start : min(last, start + _BLOCK)]).to_batches(max_chunksize=BATCH)
 
-    def _block(self, rows: NDArray[np.int64]) -> pa.Table:
+    def _read_block(self, rows: NDArray[np.int64]) -> pa.Table:
         """Return rows of the file as a table. Because runs are sorted, contiguous rows are read from each run."""
         runs, places = np.divmod(rows, _RUN)
         pieces, order, rows_taken = [], np.empty(len(rows), np.int64), 0

@@ -12,7 +12,7 @@ from assayer.ports import Embedder, LexicalEmbedder, LexicalWeights, Vectors
 from index.building.compaction import SegmentRows
 from index.hashing import Hashes, hash64
 from index.segments.lexical_rows import LexicalRows, LexicalSpool
-from index.segments.passages import paper_text, passage_texts
+from index.segments.passages import build_paper_text, iterate_passage_texts
 
 OnProgress = Callable[[int, int], None]
 """Callback for progress, called with the number of texts done so far and the total expected so far. It must not raise
@@ -75,34 +75,34 @@ class KnownVectors:
         for number, group in zip(
             numbers.tolist(), np.split(order_by_part, starts[1:]), strict=False
         ):  # a group can be empty
-            theirs = self._rows[places[group]]
-            vectors[found_rows[group]] = self._vectors[number][theirs]
+            part_rows = self._rows[places[group]]
+            vectors[found_rows[group]] = self._vectors[number][part_rows]
             weights = self._lexical[number]
             if lexical is not None and weights is not None:
-                pairs = zip(found_rows[group].tolist(), theirs.tolist(), strict=True)
-                lexical.update((row, weights.row(weights_row)) for row, weights_row in pairs)
+                pairs = zip(found_rows[group].tolist(), part_rows.tolist(), strict=True)
+                lexical.update((row, weights.get_row(weights_row)) for row, weights_row in pairs)
         return rows[~is_known]
 
 
-def segment_vectors(papers: Iterable[SegmentRows]) -> KnownVectors:
+def load_segment_vectors(papers: Iterable[SegmentRows]) -> KnownVectors:
     """Return the vectors that segments store for papers and their passages, with lexical weights if there are any."""
     parts = []
     for segment, rows in papers:
-        texts = (paper_text(*segment.store.title_and_abstract(row)) for row in rows.tolist())
-        weights = segment.paper_weights.by_rows() if segment.paper_weights else None
+        texts = (build_paper_text(*segment.store.get_title_and_abstract(row)) for row in rows.tolist())
+        weights = segment.paper_weights.read_by_row() if segment.paper_weights else None
         parts.append(VectorBlock(hash64(texts), rows, segment.papers.vectors, weights))
         if segment.passages is not None:
-            passage_rows = segment.passages_of(rows)
-            weights = segment.passage_weights.by_rows() if segment.passage_weights else None
+            passage_rows = segment.find_passage_rows(rows)
+            weights = segment.passage_weights.read_by_row() if segment.passage_weights else None
             passages = (
                 passage_text.text
-                for passage_text in passage_texts(segment.store, segment.passage_locations[passage_rows])
+                for passage_text in iterate_passage_texts(segment.store, segment.passage_locations[passage_rows])
             )
             parts.append(VectorBlock(hash64(passages), passage_rows, segment.passages.vectors, weights))
     return KnownVectors(parts)
 
 
-def no_progress(done: int, total: int) -> None:
+def ignore_progress(done: int, total: int) -> None:
     """Do nothing; the default for OnProgress."""
 
 
@@ -124,7 +124,9 @@ class TextEmbedding:
         self.lexical = lexical
         self.embedded = 0
         """Number of texts embedded by the model so far."""
-        self._known_vectors = [item for item in known_vectors if lexical is None or item.weighed]
+        self._known_vectors = [
+            known_vector for known_vector in known_vectors if lexical is None or known_vector.weighed
+        ]
         self._progress = progress
         self._done_count = self._total = 0
 

@@ -15,14 +15,14 @@ from assayer.ports import Embedder, LexicalEmbedder
 from index.building.acceptance import Accept
 from index.building.compaction import SegmentRevision, revise_segments
 from index.building.gathered_vectors import RecordVectors
-from index.building.text_embedding import KnownVectors, OnProgress, TextEmbedding, no_progress, segment_vectors
+from index.building.text_embedding import KnownVectors, OnProgress, TextEmbedding, ignore_progress, load_segment_vectors
 from index.building.version_builder import BuildOptions, VersionBuilder, VersionPlan
 from index.disk_access import explain_disk_errors
 from index.records.paper_record import PaperRecord
 from index.records.record_sources import RecordReader, RecordSource, RejectedLine, describe_source
 from index.search.version_reader import VersionReader
 from index.segments.gpus import open_gpus
-from index.segments.paper_store import record_digest
+from index.segments.paper_store import compute_record_digest
 from index.versions.manifest import CorpusChanges, Manifest, check_embedder, read_manifest
 from index.versions.version_store import VersionStore
 
@@ -124,17 +124,25 @@ async def update_corpus(
     another process. Raises ConfigurationError if a GPU is missing. Exceptions from `accept` are passed on. After an
     exception, the previous version is still current."""
     versions, watch = VersionStore(directory), watch or Stopwatch()
-    versions.current_path()
+    versions.find_current_path()
     open_gpus((options or BuildOptions()).device)  # fails early if there is no suitable GPU, before texts are embedded
-    with explain_disk_errors(directory), versions.build_lock():
-        manifest = read_manifest(versions.current_path())
+    with explain_disk_errors(directory), versions.hold_build_lock():
+        manifest = read_manifest(versions.find_current_path())
         check_embedder(manifest, embedder, directory)
         with watch.stage("verify the current version"):
             await asyncio.to_thread(versions.verify, manifest)
         build_options = (options or BuildOptions()).model_copy(update={"exact_up_to": manifest.exact_up_to})
         reader = VersionReader.open(versions, manifest)
         update = _Update(
-            versions, manifest, reader, embedder, progress or no_progress, build_options, accept, watch, read_contents
+            versions,
+            manifest,
+            reader,
+            embedder,
+            progress or ignore_progress,
+            build_options,
+            accept,
+            watch,
+            read_contents,
         )
         return await update.run(delta)
 
@@ -157,12 +165,12 @@ class _Update:
         if not (comparison.coming or comparison.leaving):
             self.versions.prune(self.options.keep)  # leftovers of an update that was killed after publishing
             return UpdateSummary(
-                manifest=self.manifest, published=False, changes=self._changes(comparison, embedded_count=0)
+                manifest=self.manifest, published=False, changes=self._summarise_changes(comparison, embedded_count=0)
             )
         if self.read_contents is not None:
             with self.watch.stage("read names and claims"):
                 await self.read_contents(comparison.coming)
-        leaving_rows = map(self.reader.segment_and_row, comparison.leaving)
+        leaving_rows = map(self.reader.locate_unit, comparison.leaving)
         max_papers = self.options.papers_per_segment
         revision = revise_segments(self.reader.segments, leaving_rows, len(comparison.coming), max_papers)
         manifest, changes = await self._publish(delta, comparison, revision)
@@ -172,7 +180,7 @@ class _Update:
         self, delta: Delta, comparison: _Compared, revision: SegmentRevision
     ) -> tuple[Manifest, CorpusChanges]:
         with self.watch.stage("look up vectors"):
-            known_vectors = await asyncio.to_thread(segment_vectors, revision.reusable_rows)
+            known_vectors = await asyncio.to_thread(load_segment_vectors, revision.reusable_rows)
         lexical = None
         if self.manifest.lexical and isinstance(self.embedder, LexicalEmbedder):  # otherwise the corpus has no weights
             lexical = self.embedder
@@ -181,17 +189,17 @@ class _Update:
         ordinal = 1 + max((entry.ordinal for entry in self.manifest.segments), default=-1)
         with self.watch.stage("embed and write segments"):
             added_segments = await builder.write_segments(
-                chain(comparison.coming, revision.rewritten_records()), ordinal
+                chain(comparison.coming, revision.read_rewritten_records()), ordinal
             )
-        changes = self._changes(comparison, embedding.embedded)
-        removed_papers, removed_passages = revision.dropped_documents()
+        changes = self._summarise_changes(comparison, embedding.embedded)
+        removed_papers, removed_passages = revision.list_dropped_documents()
         plan = VersionPlan(
             kept=revision.kept_entries,
             added=added_segments,
             hidden=revision.hidden_rows,
             removed_papers=removed_papers,
             removed_passages=removed_passages,
-            previous_directory=self.versions.version_path(self.manifest.version),
+            previous_directory=self.versions.get_version_path(self.manifest.version),
             fit=self.manifest.fit,
             sources=delta.sources,
             rejections=delta.rejections,
@@ -200,7 +208,7 @@ class _Update:
         with self.watch.stage("write the word index and publish"):
             return await builder.publish(plan, self.accept), changes
 
-    def _changes(self, comparison: _Compared, embedded_count: int) -> CorpusChanges:
+    def _summarise_changes(self, comparison: _Compared, embedded_count: int) -> CorpusChanges:
         return CorpusChanges(
             before=self.manifest.version,
             new=len(comparison.new),
@@ -214,17 +222,17 @@ class _Update:
 
 
 def _compare(reader: VersionReader, delta: Delta) -> _Compared:
-    units = reader.units_of(PaperId(record.id) for record in delta.upserts)
+    units = reader.find_units(PaperId(record.id) for record in delta.upserts)
     new_records: list[PaperRecord] = []
     changed_records: dict[int, PaperRecord] = {}
     for record in delta.upserts:
         unit = units.get(PaperId(record.id))
         if unit is None:
             new_records.append(record)
-        elif reader.record_digest(unit) != record_digest(record):
+        elif reader.get_record_digest(unit) != compute_record_digest(record):
             changed_records[unit] = record
     unchanged_count = len(delta.upserts) - len(new_records) - len(changed_records)
-    removed_units = list(reader.units_of(delta.deletions).values())
+    removed_units = list(reader.find_units(delta.deletions).values())
     return _Compared(
         new_records,
         list(changed_records.values()),
@@ -250,7 +258,7 @@ def read_delta(upserts: Sequence[Path], deletions: Path | None = None, embedder:
         records, vectors = list(ready_vectors.collect(harvest)), ready_vectors.get_vectors()
     deleted_ids = _read_ids(deletions) if deletions else []
     upserted_ids = {record.id for record in records}
-    in_both = [item for item in deleted_ids if item in upserted_ids]
+    in_both = [deleted_id for deleted_id in deleted_ids if deleted_id in upserted_ids]
     if in_both:
         raise InputError(
             f"Papers listed for removal are also in the records to add ({len(in_both)}, for example {in_both[0]}).",

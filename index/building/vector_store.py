@@ -22,7 +22,7 @@ from index.hashing import Hashes, hash64
 from index.segments.lexical_rows import LexicalRows, pack_rows
 
 
-def vector_file_key(texts: Sequence[str], model: str, with_weights: bool = False) -> str:
+def compute_vector_file_key(texts: Sequence[str], model: str, with_weights: bool = False) -> str:
     """Return the storage key for the vectors and lexical weights of these texts, in this order. `model` is as in
     `Embedder.name`."""
     return blake2b(
@@ -38,7 +38,7 @@ class VectorStore:
         self._files, self._folder = fsspec.url_to_fs(address)
 
     def __contains__(self, key: str) -> bool:
-        return bool(self._files.exists(self._path(key)))
+        return bool(self._files.exists(self._build_path(key)))
 
     def put(
         self, key: str, texts: Sequence[str], vectors: Vectors, lexical: Sequence[LexicalWeights] | None = None
@@ -47,12 +47,12 @@ class VectorStore:
         if lexical is not None:
             weights_file = io.BytesIO()
             np.savez(weights_file, **pack_rows(lexical)._asdict())
-            self._write(self._weights_path(key), weights_file.getvalue())
+            self._write(self._build_weights_path(key), weights_file.getvalue())
         rows = np.empty(len(texts), [("text", "<u8"), ("vector", "<f2", vectors.shape[1:])])
         rows["text"], rows["vector"] = hash64(texts), vectors
         rows_file = io.BytesIO()
         np.save(rows_file, rows)
-        self._write(self._path(key), rows_file.getvalue())
+        self._write(self._build_path(key), rows_file.getvalue())
 
     def _write(self, path: str, content: bytes) -> None:
         self._files.makedirs(self._folder, exist_ok=True)
@@ -67,35 +67,35 @@ class VectorStore:
         is as in GatheredVectors. Raises CorpusError if a file cannot be read, and OSError if the disk is full."""
         with GatheredVectors(directory, wanted_hashes) as vectors:
             for key in keys:
-                rows = self._rows(key)
-                vectors.add(np.array(rows["text"], np.uint64), rows["vector"], self._weights(key))
+                rows = self._read_rows(key)
+                vectors.add(np.array(rows["text"], np.uint64), rows["vector"], self._read_weights(key))
             return vectors.get_vectors()
 
-    def _rows(self, key: str) -> NDArray[np.void]:
+    def _read_rows(self, key: str) -> NDArray[np.void]:
         """Read the rows in a key's file. Raises CorpusError if it cannot be read."""
-        path = self._path(key)
+        path = self._build_path(key)
         try:
             content = self._files.cat_file(path)
             rows: NDArray[np.void] = load_array(io.BytesIO(content))
         except (OSError, ValueError, EOFError) as error:
-            raise _read_error(path, error) from None
+            raise _build_read_error(path, error) from None
         return rows
 
-    def _weights(self, key: str) -> LexicalRows | None:
+    def _read_weights(self, key: str) -> LexicalRows | None:
         """Read a key's lexical weights; None if there are none. Raises CorpusError if they cannot be read."""
-        path = self._weights_path(key)
+        path = self._build_weights_path(key)
         try:
             if not self._files.exists(path):
                 return None
             arrays = load_arrays(io.BytesIO(self._files.cat_file(path)))
             return LexicalRows(arrays["offsets"], arrays["tokens"], arrays["weights"])
         except (OSError, ValueError, EOFError, BadZipFile) as error:
-            raise _read_error(path, error) from None
+            raise _build_read_error(path, error) from None
 
-    def _weights_path(self, key: str) -> str:
+    def _build_weights_path(self, key: str) -> str:
         return f"{self._folder}/{key}.weights.npz"
 
-    def _path(self, key: str) -> str:
+    def _build_path(self, key: str) -> str:
         return f"{self._folder}/{key}.npy"
 
 
@@ -146,7 +146,7 @@ class LexicalLookupEmbedder(LookupEmbedder):
         return WeighedTexts(_require_finite(vectors), [weights[row] for row in range(len(texts))])
 
 
-def lookup_embedder(embedder: Embedder, known_vectors: KnownVectors) -> LookupEmbedder:
+def add_vector_lookup(embedder: Embedder, known_vectors: KnownVectors) -> LookupEmbedder:
     """Wrap an embedder so that it looks up known vectors; the result is lexical if the embedder is."""
     if isinstance(embedder, LexicalEmbedder):
         return LexicalLookupEmbedder(embedder, embedder, known_vectors)
@@ -164,7 +164,7 @@ def _require_finite(vectors: Vectors) -> Vectors:
     return vectors
 
 
-def _read_error(path: str, error: Exception) -> CorpusError:
+def _build_read_error(path: str, error: Exception) -> CorpusError:
     reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
     return CorpusError(
         f"The stored vectors in {path} cannot be read: {reason}.", "Delete that file and build again to recreate it."

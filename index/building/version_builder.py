@@ -18,16 +18,16 @@ from index.building.acceptance import Accept
 from index.building.segment_writer import SortedPapers, WrittenSegment, sort_papers, write_segment
 from index.building.text_embedding import TextEmbedding
 from index.corpus_fit import FitCalibration, measure_fit
-from index.hashing import FileChecksum, Hashes, file_checksums, verify_files
+from index.hashing import FileChecksum, Hashes, compute_file_checksums, verify_files
 from index.records.paper_record import PaperRecord
 from index.records.record_sources import RecordSource, RejectedLine
 from index.search.version_reader import VersionReader
-from index.segments.bm25_index import Bm25Document, copy_bm25_index, document_id, write_bm25_index
+from index.segments.bm25_index import Bm25Document, compute_document_id, copy_bm25_index, write_bm25_index
 from index.segments.citation_graph import CitationGraph
 from index.segments.content_graph import ContentGraph
 from index.segments.content_readings import READINGS_FILE, ContentReadings
 from index.segments.gpus import Device, Gpus, open_gpus
-from index.segments.passages import IndexedText, paper_texts, passage_texts
+from index.segments.passages import IndexedText, iterate_passage_texts, paper_texts
 from index.segments.row_filter import NO_FILTERS, write_hidden
 from index.segments.segment import PAPERS_FOLDER, PASSAGES_FOLDER, Segment, SegmentEntry
 from index.segments.vector_index import EXACT_UP_TO, VectorMatches
@@ -87,7 +87,7 @@ class VersionPlan:
     def entries(self) -> tuple[SegmentEntry, ...]:
         hidden_counts = {name: len(rows) for name, rows in self.hidden.items()}
         return (
-            *(item.model_copy(update={"hidden": hidden_counts.get(item.name, 0)}) for item in self.kept),
+            *(entry.model_copy(update={"hidden": hidden_counts.get(entry.name, 0)}) for entry in self.kept),
             *self.added,
         )
 
@@ -106,11 +106,11 @@ class VersionBuilder:
     async def write_segments(self, records: Iterable[PaperRecord], first_ordinal: int) -> list[SegmentEntry]:
         """Sort the records by date, and write them as segments. Intact segments from an interrupted build are
         reused."""
-        with self.versions.scratch_directory() as directory:
+        with self.versions.create_scratch_directory() as directory:
             papers = await asyncio.to_thread(sort_papers, records, directory / "sorted.arrow")
-            return await self.write_sorted(papers, first_ordinal)
+            return await self.write_sorted_papers(papers, first_ordinal)
 
-    async def write_sorted(self, papers: SortedPapers, first_ordinal: int) -> list[SegmentEntry]:
+    async def write_sorted_papers(self, papers: SortedPapers, first_ordinal: int) -> list[SegmentEntry]:
         """Write sorted papers as segments; see `write_segments`."""
         starts = range(0, len(papers), self.options.papers_per_segment)
         path = self.options.readings or self.versions.directory / READINGS_FILE
@@ -124,22 +124,22 @@ class VersionBuilder:
         self, papers: SortedPapers, start: int, ordinal: int, readings: ContentReadings
     ) -> SegmentEntry:
         stop = min(len(papers), start + self.options.papers_per_segment)
-        read = await asyncio.to_thread(_readings_as_json, papers, start, stop, readings)
-        name = self._segment_name(papers.digests[start:stop], read)
-        segment = await asyncio.to_thread(_find_intact_segment, self.versions.segment_path(name))
+        read = await asyncio.to_thread(_format_readings_as_json, papers, start, stop, readings)
+        name = self._name_segment(papers.digests[start:stop], read)
+        segment = await asyncio.to_thread(_find_intact_segment, self.versions.get_segment_path(name))
         if segment is None:
-            with self.versions.scratch_directory() as directory:
-                batches = papers.batches(start, stop)
+            with self.versions.create_scratch_directory() as directory:
+                batches = papers.read_batches(start, stop)
                 written_segment = await write_segment(
                     batches, directory, self.embedding, self.options.exact_up_to, readings, self.gpus
                 )
                 has_weights = self.embedding.lexical is not None
-                segment = await asyncio.to_thread(_segment_entry, name, written_segment, directory, has_weights)
+                segment = await asyncio.to_thread(_build_segment_entry, name, written_segment, directory, has_weights)
                 (directory / _ENTRY).write_text(segment.model_dump_json(indent=1) + "\n", "utf-8")
                 await asyncio.to_thread(self.versions.add_segment, directory, name)
         return segment.model_copy(update={"ordinal": ordinal})
 
-    def _segment_name(self, digests: Hashes, readings: Sequence[str]) -> str:
+    def _name_segment(self, digests: Hashes, readings: Sequence[str]) -> str:
         """Return the segment's name, a hash of the records' digests and everything else that affects its files."""
         parameters = [
             FORMAT,
@@ -152,7 +152,7 @@ class VersionBuilder:
             parameters.append(_WEIGHED)
         return hashlib.sha256(json.dumps(parameters).encode() + digests.astype("<u8").tobytes()).hexdigest()[:16]
 
-    def version_name(self, plan: VersionPlan) -> str:
+    def name_version(self, plan: VersionPlan) -> str:
         digest = hashlib.sha256(json.dumps([FORMAT, self.embedding.embedder.name, self.options.exact_up_to]).encode())
         for entry in plan.entries:
             digest.update(json.dumps([entry.name, list(plan.hidden.get(entry.name, ()))]).encode())
@@ -161,8 +161,8 @@ class VersionBuilder:
     async def publish(self, plan: VersionPlan, accept: Accept | None = None) -> Manifest:
         """Write the planned version and make it current. If `accept` raises an exception, the version is removed again;
         the next attempt can reuse its segments."""
-        version = self.version_name(plan)
-        with self.versions.scratch_directory() as directory:
+        version = self.name_version(plan)
+        with self.versions.create_scratch_directory() as directory:
             await asyncio.to_thread(self._write_files, plan, directory)
             reader = VersionReader(list(self._open_segments(plan)), directory / BM25_FOLDER)
             manifest = Manifest(
@@ -172,11 +172,11 @@ class VersionBuilder:
                 exact_up_to=self.options.exact_up_to,
                 lexical=self.embedding.lexical is not None,
                 segments=plan.entries,
-                fit=await self._fit(reader, plan.fit),
+                fit=await self._measure_fit(reader, plan.fit),
                 sources=plan.sources,
                 rejected=count_rejections(plan.rejections),
                 changes=plan.changes,
-                files=await asyncio.to_thread(_checksums, directory, plan.previous_directory),
+                files=await asyncio.to_thread(_compute_checksums, directory, plan.previous_directory),
             )
             write_sealed(manifest, directory)
             await asyncio.to_thread(self.versions.add_version, directory, version)
@@ -197,12 +197,16 @@ class VersionBuilder:
         for name, documents, removed_documents in (
             (
                 PAPERS_FOLDER,
-                (paper_document for segment in added_segments for paper_document in _paper_documents(segment)),
+                (paper_document for segment in added_segments for paper_document in _build_paper_documents(segment)),
                 plan.removed_papers,
             ),
             (
                 PASSAGES_FOLDER,
-                (passage_document for segment in added_segments for passage_document in _passage_documents(segment)),
+                (
+                    passage_document
+                    for segment in added_segments
+                    for passage_document in _build_passage_documents(segment)
+                ),
                 plan.removed_passages,
             ),
         ):
@@ -218,18 +222,20 @@ class VersionBuilder:
 
     def _open_segment(self, entry: SegmentEntry, hidden_rows: Sequence[int]) -> Segment:
         rows = np.array(sorted(hidden_rows), np.int64)
-        return Segment(self.versions.segment_path(entry.name), entry, rows, self.options.exact_up_to)
+        return Segment(self.versions.get_segment_path(entry.name), entry, rows, self.options.exact_up_to)
 
-    async def _fit(self, reader: VersionReader, earlier_calibration: FitCalibration | None) -> FitCalibration | None:
+    async def _measure_fit(
+        self, reader: VersionReader, earlier_calibration: FitCalibration | None
+    ) -> FitCalibration | None:
         def search(queries: Vectors, limit: int) -> list[VectorMatches]:
-            return reader.nearest(queries, limit, NO_FILTERS)
+            return reader.find_nearest(queries, limit, NO_FILTERS)
 
         return await measure_fit(
             [reader], search, lambda place: place.unit, self.embedding.embed_queries, earlier_calibration
         )
 
 
-def _checksums(directory: Path, previous_version: Path | None) -> tuple[FileChecksum, ...]:
+def _compute_checksums(directory: Path, previous_version: Path | None) -> tuple[FileChecksum, ...]:
     """Return the checksums of a new version's files. Files shared with the previous version, which was verified before
     the update, are not hashed again: their checksums come from its manifest."""
     known_checksums = {}
@@ -238,55 +244,55 @@ def _checksums(directory: Path, previous_version: Path | None) -> tuple[FileChec
             path = directory / file.path
             if path.exists() and path.samefile(previous_version / file.path):
                 known_checksums[file.path] = file
-    return file_checksums(directory, MANIFEST, known_checksums)
+    return compute_file_checksums(directory, MANIFEST, known_checksums)
 
 
-def _readings_as_json(papers: SortedPapers, start: int, stop: int, readings: ContentReadings) -> list[str]:
+def _format_readings_as_json(papers: SortedPapers, start: int, stop: int, readings: ContentReadings) -> list[str]:
     """Return the content readings for papers `start` to `stop` (exclusive) as JSON, in paper order."""
     if not readings.by_text:
         return []
     texts = (
         text
-        for batch in papers.batches(start, stop)
+        for batch in papers.read_batches(start, stop)
         for text in zip(batch["title"].to_pylist(), batch["abstract"].to_pylist(), strict=True)
     )
     return [reading.model_dump_json() for text in texts if (reading := readings.find(*text))]
 
 
-def _paper_documents(segment: Segment) -> Iterator[Bm25Document]:
+def _build_paper_documents(segment: Segment) -> Iterator[Bm25Document]:
     for row, paper_text in enumerate(paper_texts(segment.store)):
-        yield _document(segment, row, paper_text)
+        yield _build_document(segment, row, paper_text)
 
 
-def _passage_documents(segment: Segment) -> Iterator[Bm25Document]:
-    for row, passage_text in enumerate(passage_texts(segment.store, segment.passage_locations)):
-        yield _document(segment, row, passage_text)
+def _build_passage_documents(segment: Segment) -> Iterator[Bm25Document]:
+    for row, passage_text in enumerate(iterate_passage_texts(segment.store, segment.passage_locations)):
+        yield _build_document(segment, row, passage_text)
 
 
-def _document(segment: Segment, row: int, indexed_text: IndexedText) -> Bm25Document:
-    number, (text, record) = document_id(segment.entry.ordinal, row), indexed_text
+def _build_document(segment: Segment, row: int, indexed_text: IndexedText) -> Bm25Document:
+    number, (text, record) = compute_document_id(segment.entry.ordinal, row), indexed_text
     day, venue, is_retracted = record["publication_date"], record["venue"], record["retracted"]
     return Bm25Document(number, text, day, venue, tuple(record["fields"]), is_retracted)
 
 
-def _segment_entry(name: str, segment: WrittenSegment, directory: Path, has_weights: bool) -> SegmentEntry:
+def _build_segment_entry(name: str, segment: WrittenSegment, directory: Path, has_weights: bool) -> SegmentEntry:
     store = segment.store
-    days = store.publication_days()
+    days = store.list_publication_days()
     return SegmentEntry(
         name=name,
         ordinal=0,
         papers=len(store),
-        dated=len(store) - store.column("publication_date").null_count,
+        dated=len(store) - store.read_column("publication_date").null_count,
         earliest=min(days, default=None),
         latest=max(days, default=None),
-        full_texts=pc.sum(pc.greater(pc.list_value_length(store.column("sections")), 0)).as_py() or 0,
-        with_references=len(store) - store.column("references").null_count,
+        full_texts=pc.sum(pc.greater(pc.list_value_length(store.read_column("sections")), 0)).as_py() or 0,
+        with_references=len(store) - store.read_column("references").null_count,
         passages=segment.passages,
         paper_index=segment.paper_index,
         passage_index=segment.passage_index,
         lexical=has_weights,
-        graph=ContentGraph(directory).counts(citations=len(CitationGraph(directory))),
-        files=file_checksums(directory),
+        graph=ContentGraph(directory).count_nodes_and_edges(citations=len(CitationGraph(directory))),
+        files=compute_file_checksums(directory),
     )
 
 

@@ -15,7 +15,7 @@ from assayer.literature.withdrawals import says_withdrawn
 from index.ingest.harvest_days import DaySpan
 from index.ingest.pipeline import Ingest, ReportProgress
 from index.ingest.raw_files import IngestedSource, SourceWriter
-from index.ingest.record_rows import IdentifierRow, RecordRow, deletion, parse_day
+from index.ingest.record_rows import IdentifierRow, RecordRow, build_deletion_row, parse_day
 from index.ingest.source_files import IngestSource, IngestTransport
 
 _MAX_PAGES = 10_000
@@ -28,7 +28,7 @@ _SERVICE_HINT = "Check the URL of the OAI-PMH service."
 _NO_RECORDS = "noRecordsMatch"
 
 
-def harvest_windows(first: dt.date, last: dt.date) -> Iterator[tuple[dt.date, dt.date]]:
+def split_into_windows(first: dt.date, last: dt.date) -> Iterator[tuple[dt.date, dt.date]]:
     """Split an inclusive range of days into calendar months; the first and the last can be partial."""
     while first <= last:
         next_month = (first.replace(day=1) + dt.timedelta(days=32)).replace(day=1)
@@ -49,7 +49,7 @@ class ArxivHarvest:
     async def harvest(self, ingest: Ingest, spans: Sequence[DaySpan], report: ReportProgress) -> list[IngestedSource]:
         """Harvest the requested days, skipping windows that were already harvested. Raises SourceError if the service
         fails, refuses a request or sends a malformed response."""
-        sources = [self._source(*window) for span in spans for window in harvest_windows(*span)]
+        sources = [self._build_source(*window) for span in spans for window in split_into_windows(*span)]
         missing_sources = ingest.find_missing(sources)
         marks = []
         for number, source in enumerate(missing_sources):
@@ -58,7 +58,7 @@ class ArxivHarvest:
         report("Harvesting", len(missing_sources), len(missing_sources))
         return marks
 
-    def _source(self, first: dt.date, last: dt.date) -> IngestSource:
+    def _build_source(self, first: dt.date, last: dt.date) -> IngestSource:
         """Return the source for a window. Later windows take precedence, because a record's datestamp is the day of its
         last change."""
         name = f"{self._arxiv_set or 'all'}/{first}--{last}"
@@ -86,7 +86,7 @@ class ArxivHarvest:
         for _ in range(_MAX_PAGES):
             page = read_oai_page(await self._transport.read(f"{self._base_url}?{urlencode(query)}"))
             if isinstance(page, OaiError):
-                raise _failure(page, source)
+                raise _convert_oai_error(page, source)
             for entry in page.entries:
                 line += 1
                 intake.add(line, entry.row, entry.size, entry.deleted)
@@ -109,7 +109,7 @@ class OaiError(NamedTuple):
     message: str
 
 
-def _failure(error: OaiError, source: IngestSource) -> Exception:
+def _convert_oai_error(error: OaiError, source: IngestSource) -> Exception:
     if error.code == _BAD_TOKEN:
         return _TokenExpired()
     return SourceRefused(f"arXiv's OAI-PMH service refused {source.name}: {error.code} {error.message}".strip())
@@ -128,7 +128,7 @@ class OaiPage(NamedTuple):
     """Resumption token for the next page; empty on the last page."""
 
 
-def arxiv_paper_id(name: str) -> str:
+def make_arxiv_paper_id(name: str) -> str:
     """Return the paper id for an arXiv id."""
     return f"arxiv:{name}"
 
@@ -136,7 +136,7 @@ def arxiv_paper_id(name: str) -> str:
 def read_oai_page(body: bytes) -> OaiPage | OaiError:
     """Parse a page from the service. If the service reports that no records match, an empty page is returned. Raises
     SourceMalformed if the page is too large or is not a valid OAI-PMH response."""
-    root = _root(body)
+    root = _parse_root(body)
     error = root.find(f"{_OAI}error")
     if error is not None and error.get("code") != _NO_RECORDS:
         return OaiError(error.get("code", ""), " ".join((error.text or "").split())[:200])
@@ -145,10 +145,10 @@ def read_oai_page(body: bytes) -> OaiPage | OaiError:
         raise SourceMalformed("The response from arXiv's OAI-PMH service has no list of records.", _SERVICE_HINT)
     records = [] if record_list is None else record_list.findall(f"{_OAI}record")
     token = "" if record_list is None else record_list.findtext(f"{_OAI}resumptionToken") or ""
-    return OaiPage(tuple(_entry(record) for record in records), token.strip())
+    return OaiPage(tuple(_parse_entry(record) for record in records), token.strip())
 
 
-def _root(body: bytes) -> etree._Element:
+def _parse_root(body: bytes) -> etree._Element:
     """Parse the body without DTDs, entities or network access. Raises SourceMalformed if it is too large or not an
     OAI-PMH document."""
     if len(body) > MAX_PAGE_BYTES:
@@ -166,39 +166,43 @@ def _root(body: bytes) -> etree._Element:
     return root
 
 
-def _entry(record: etree._Element) -> OaiRecord:
+def _parse_entry(record: etree._Element) -> OaiRecord:
     header = record.find(f"{_OAI}header")
     name = parse_arxiv_id((header.findtext(f"{_OAI}identifier") or "").rsplit(":", 1)[-1]) if header is not None else ""
     if not name:
         return OaiRecord("id is missing", False, 0)
     if header is not None and header.get("status") == "deleted":
-        return OaiRecord(deletion(arxiv_paper_id(name)), True, 100)
+        return OaiRecord(build_deletion_row(make_arxiv_paper_id(name)), True, 100)
     metadata = record.find(f"{_OAI}metadata/{_ARXIV}arXiv")
-    return OaiRecord("metadata is missing", False, 0) if metadata is None else _paper(name, metadata)
+    return OaiRecord("metadata is missing", False, 0) if metadata is None else _build_paper_row(name, metadata)
 
 
-def _paper(name: str, metadata: etree._Element) -> OaiRecord:
-    def words(tag: str) -> str:
+def _build_paper_row(name: str, metadata: etree._Element) -> OaiRecord:
+    def read_text(tag: str) -> str:
         return " ".join((metadata.findtext(f"{_ARXIV}{tag}") or "").split())
 
-    title, abstract = words("title"), words("abstract")
+    title, abstract = read_text("title"), read_text("abstract")
     if not title or not abstract:
         return OaiRecord("title is missing" if not title else "abstract is missing", False, 0)
     row = RecordRow(
-        arxiv_paper_id(name),
+        make_arxiv_paper_id(name),
         title,
         abstract,
-        [author for item in metadata.iterfind(f"{_ARXIV}authors/{_ARXIV}author") if (author := _author(item))],
-        parse_day(words("created")),
-        words("journal-ref"),
+        [
+            author
+            for element in metadata.iterfind(f"{_ARXIV}authors/{_ARXIV}author")
+            if (author := _format_author(element))
+        ],
+        parse_day(read_text("created")),
+        read_text("journal-ref"),
         f"https://arxiv.org/abs/{name}",
-        identifiers=IdentifierRow(doi=find_doi(words("doi").split(" ")[0]), arxiv=name),
-        fields=words("categories").split(),
-        retracted=says_withdrawn(words("comments"), abstract),
+        identifiers=IdentifierRow(doi=find_doi(read_text("doi").split(" ")[0]), arxiv=name),
+        fields=read_text("categories").split(),
+        retracted=says_withdrawn(read_text("comments"), abstract),
     )
     return OaiRecord(row, False, len(title) + len(abstract) + 500)
 
 
-def _author(node: etree._Element) -> str:
+def _format_author(node: etree._Element) -> str:
     parts = (node.findtext(f"{_ARXIV}{tag}") or "" for tag in ("forenames", "keyname", "suffix"))
     return " ".join(" ".join(parts).split())

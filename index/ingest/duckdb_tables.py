@@ -67,7 +67,7 @@ def open_database(root: StoragePath, limits: JoinLimits) -> Iterator[Database]:
     with (
         TemporaryDirectory(prefix="assayer-") as spill,
         _explain_duckdb_errors(limits),
-        _connection(spill, limits) as base,
+        _connect(spill, limits) as base,
     ):
         if root.local is None:
             base.register_filesystem(root.filesystem)
@@ -82,7 +82,7 @@ def add_raw_table(base: Database, name: str, files: Sequence[StoragePath], schem
         base.register(name, schema.append(pa.field("filename", pa.string())).empty_table())
 
 
-def _connection(spill: str, limits: JoinLimits) -> Database:
+def _connect(spill: str, limits: JoinLimits) -> Database:
     base = duckdb.connect(
         config={
             "memory_limit": f"{limits.memory_mb}MB",

@@ -13,8 +13,8 @@ class DaySpan(NamedTuple):
     first: dt.date
     last: dt.date
 
-    def covers(self, other: "DaySpan") -> bool:
-        return self.first <= other.first and other.last <= self.last
+    def covers(self, span: "DaySpan") -> bool:
+        return self.first <= span.first and span.last <= self.last
 
 
 class HarvestedDays(NamedTuple):
@@ -26,7 +26,7 @@ class HarvestedDays(NamedTuple):
     begun: DaySpan | None
     """Days that an unfinished run requested; some of them may be in the folder."""
 
-    def spans_to_request(self, since: dt.date | None, last: dt.date) -> list[DaySpan]:
+    def list_spans_to_request(self, since: dt.date | None, last: dt.date) -> list[DaySpan]:
         """Return the spans of days to request; empty if there are no new days.
 
         An unfinished run's days come first, unless it was the first run or the other days include them. Then come the
@@ -46,7 +46,7 @@ class HarvestedDays(NamedTuple):
         unfinished_spans = [self.begun] if self.begun and not any(span.covers(self.begun) for span in spans) else []
         return [*unfinished_spans, *spans]
 
-    def with_harvested(self, spans: Sequence[DaySpan]) -> "HarvestedDays":
+    def add_harvested_spans(self, spans: Sequence[DaySpan]) -> "HarvestedDays":
         """Return the state after these days have been harvested."""
         firsts = [span.first for span in spans]
         lasts = [span.last for span in spans]

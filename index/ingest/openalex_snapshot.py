@@ -59,7 +59,7 @@ class OpenAlexFiles:
         self._sizes: Mapping[str, int] = {}
         self.date = ""
 
-    async def sources(self) -> Sequence[IngestSource]:
+    async def list_sources(self) -> Sequence[IngestSource]:
         """Return the files that the manifest lists. Raises InputError if there is no manifest, SourceMalformed if it is
         invalid or lists other files than works, and the transport's errors."""
         try:
@@ -108,12 +108,12 @@ def is_web(address: str) -> bool:
     return address.startswith(("http://", "https://"))
 
 
-def openalex_paper_id(work: str) -> str:
+def make_openalex_paper_id(work: str) -> str:
     """Return the paper id for an OpenAlex work id."""
     return f"openalex:{work}"
 
 
-def work_row(data: Mapping[str, Any]) -> RecordRow | str:
+def build_work_row(data: Mapping[str, Any]) -> RecordRow | str:
     work = parse_work_id(convert_to_text(data.get("id")))
     if not work:
         return "id is missing"
@@ -123,28 +123,28 @@ def work_row(data: Mapping[str, Any]) -> RecordRow | str:
     abstract = rebuild_abstract(data.get("abstract_inverted_index"))
     if not title.strip() or not abstract:
         return "title is missing" if not title.strip() else "abstract is missing"
-    primary_location = _object(data.get("primary_location"))
+    primary_location = _convert_to_object(data.get("primary_location"))
     return RecordRow(
-        openalex_paper_id(work),
+        make_openalex_paper_id(work),
         title,
         abstract,
-        _authors(data.get("authorships")),
+        _parse_authors(data.get("authorships")),
         parse_day(_drop_unknown_day(convert_to_text(data.get("publication_date"))), data.get("publication_year")),
-        convert_to_text(_object(primary_location.get("source")).get("display_name")),
+        convert_to_text(_convert_to_object(primary_location.get("source")).get("display_name")),
         convert_to_link(primary_location.get("landing_page_url"))
         or convert_to_link(data.get("doi"))
         or convert_to_link(data.get("id")),
         convert_to_count(data.get("cited_by_count")),
-        _identifiers(data, work),
-        _references(data),
-        _fields(data),
+        _parse_identifiers(data, work),
+        _parse_references(data),
+        _parse_fields(data),
         data.get("is_retracted") is True,
     )
 
 
-def _references(data: Mapping[str, Any]) -> list[str] | None:
-    work_ids = (parse_work_id(convert_to_text(item)) for item in convert_to_list(data.get("referenced_works")))
-    return [openalex_paper_id(work) for work in work_ids if work] or None
+def _parse_references(data: Mapping[str, Any]) -> list[str] | None:
+    work_ids = (parse_work_id(convert_to_text(work_id)) for work_id in convert_to_list(data.get("referenced_works")))
+    return [make_openalex_paper_id(work) for work in work_ids if work] or None
 
 
 def read_merged_ids(lines: Iterable[str]) -> Iterator[str]:
@@ -152,18 +152,19 @@ def read_merged_ids(lines: Iterable[str]) -> Iterator[str]:
     `merge_date,id,merge_into_id`. Raises csv.Error if a line is malformed."""
     for row in csv.DictReader(lines):
         if work := parse_work_id(convert_to_text(row.get("id"))):
-            yield openalex_paper_id(work)
+            yield make_openalex_paper_id(work)
 
 
-def _object(value: Any) -> Mapping[str, Any]:
+def _convert_to_object(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _authors(value: Any) -> list[str]:
+def _parse_authors(value: Any) -> list[str]:
     names = (
-        convert_to_text(_object(item.get("author")).get("display_name")) or convert_to_text(item.get("raw_author_name"))
-        for item in convert_to_list(value)
-        if isinstance(item, dict)
+        convert_to_text(_convert_to_object(authorship.get("author")).get("display_name"))
+        or convert_to_text(authorship.get("raw_author_name"))
+        for authorship in convert_to_list(value)
+        if isinstance(authorship, dict)
     )
     return [name for name in names if name]
 
@@ -176,16 +177,19 @@ def _drop_unknown_day(date: str) -> str:
     return date[:7] if date.endswith("-01") else date
 
 
-def _fields(data: Mapping[str, Any]) -> list[str]:
-    topics = (_object(_object(item).get("field")).get("display_name") for item in convert_to_list(data.get("topics")))
+def _parse_fields(data: Mapping[str, Any]) -> list[str]:
+    topics = (
+        _convert_to_object(_convert_to_object(topic).get("field")).get("display_name")
+        for topic in convert_to_list(data.get("topics"))
+    )
     return list(dict.fromkeys(name for topic in topics if (name := convert_to_text(topic))))
 
 
-def _identifiers(data: Mapping[str, Any], work: str) -> IdentifierRow:
-    places = [_object(data.get("primary_location")), _object(data.get("best_oa_location"))]
-    places += [_object(item) for item in convert_to_list(data.get("locations"))]
+def _parse_identifiers(data: Mapping[str, Any], work: str) -> IdentifierRow:
+    places = [_convert_to_object(data.get("primary_location")), _convert_to_object(data.get("best_oa_location"))]
+    places += [_convert_to_object(location) for location in convert_to_list(data.get("locations"))]
     addresses = (convert_to_link(place.get(name)) for place in places for name in ("landing_page_url", "pdf_url"))
-    ids = _object(data.get("ids"))
+    ids = _convert_to_object(data.get("ids"))
     pmid, pmcid = convert_to_text(ids.get("pmid")), convert_to_text(ids.get("pmcid"))
     identifiers = collect_work_identifiers(
         work, convert_to_text(data.get("doi")), pmid, pmcid, filter(None, dict.fromkeys(addresses))

@@ -33,11 +33,11 @@ from index.ingest.harvest_days import DaySpan, HarvestedDays
 from index.ingest.raw_compaction import compact_raw_files, remove_leftovers
 from index.ingest.raw_files import (
     IngestedSource,
+    build_source_path,
     ingest_file,
     list_ingested_sources,
-    partition_file,
+    name_partition_file,
     remove_source,
-    source_folder,
 )
 from index.ingest.record_join import DELETIONS, PartitionSummary, join_partition, read_joined_sources
 from index.ingest.source_files import IngestSource, SourceAccess, SourceKind
@@ -136,13 +136,13 @@ class Ingest:
         """Record the requested days before they are read. If this run is interrupted, the next run requests them
         again."""
         if spans:
-            span = DaySpan(min(item.first for item in spans), max(item.last for item in spans))
+            span = DaySpan(min(span.first for span in spans), max(span.last for span in spans))
             self.state = self.state.model_copy(update={"begun": span})
             self._write_state()
 
     async def join_days(self, spans: Sequence[DaySpan], ingested_sources: Sequence[IngestedSource]) -> IngestSummary:
         """Join the partitions after all requested days have been read, and record the days."""
-        days = self.days.with_harvested(spans)
+        days = self.days.add_harvested_spans(spans)
         summary = await self.join(ingested_sources, days.until.isoformat() if days.until else "")
         self.state = self.state.model_copy(update={"since": days.since, "begun": None})
         self._write_state()
@@ -177,7 +177,7 @@ class Ingest:
             update={"until": until or self.state.until, "built": True, "kinds": all_kinds}
         )
         self._write_state()
-        return _summary(ingested_sources, earlier_count, parts)
+        return _summarise(ingested_sources, earlier_count, parts)
 
     @property
     def next_layer(self) -> int:
@@ -188,7 +188,7 @@ class Ingest:
         """Record the manifest's address for the next run."""
         self.state = self.state.model_copy(update={"manifest": manifest})
 
-    def deletions(self, kind: SourceKind) -> list[IngestSource]:
+    def list_deletion_sources(self, kind: SourceKind) -> list[IngestSource]:
         """Return those sources of a kind that have been read and contain only deletions."""
         marks = [
             mark
@@ -196,7 +196,7 @@ class Ingest:
             if mark.kind == kind and mark.deletions and not mark.rows
         ]
         return [
-            IngestSource(kind=kind, name=item.name, layer=item.layer, seal=item.seal, deleted=True) for item in marks
+            IngestSource(kind=kind, name=mark.name, layer=mark.layer, seal=mark.seal, deleted=True) for mark in marks
         ]
 
     def find_missing(self, sources: Sequence[IngestSource]) -> list[IngestSource]:
@@ -208,7 +208,7 @@ class Ingest:
     def _read_state(self, origin: str) -> IngestState:
         place = self.root / _STATE_FILE
         if not place.exists():
-            if any(not name.startswith(".") for name in self.root.child_names()):
+            if any(not name.startswith(".") for name in self.root.list_child_names()):
                 raise InputError(f"{self.root} is neither empty nor an ingest folder.", "Choose an empty folder.")
             return IngestState(origin=origin, partitions=self._options.partitions)
         try:
@@ -240,14 +240,14 @@ class Ingest:
             self._report("Reading", ingested_count, len(sources))
             return mark
 
-        with _explain_failures(self.root), _pool(self._options.jobs) as pool:
+        with _explain_failures(self.root), _create_pool(self._options.jobs) as pool:
             return await gather_all(ingest_source(source) for source in missing_sources)
 
     def _remove_obsolete(self, current_sources: Sequence[IngestSource] | None) -> None:
         """Remove leftovers of interrupted runs and, unless `current_sources` is None, all sources not in it."""
         remove_leftovers(self.root)
         if current_sources is not None:
-            current_folders = {source_folder(self.root, source).path for source in current_sources}
+            current_folders = {build_source_path(self.root, source).path for source in current_sources}
             for folder, _ in list_ingested_sources(self.root):
                 if folder.path not in current_folders:
                     remove_source(folder)
@@ -260,23 +260,25 @@ class Ingest:
         return list_ingested_sources(self.root)
 
     async def _join_changed(self, marks: Sequence[tuple[StoragePath, IngestedSource]]) -> list[PartitionSummary]:
-        changed_partitions = await asyncio.to_thread(self._changed_partitions, marks)
+        changed_partitions = await asyncio.to_thread(self._find_changed_partitions, marks)
         if changed_partitions:  # the list would be inconsistent with upserts/ until all partitions are joined
             await asyncio.to_thread((self.root / _DELETIONS_FILE).remove)
         summaries = []
         for number, part in enumerate(changed_partitions):
             self._report("Joining", number, len(changed_partitions))
-            summaries.append(await asyncio.to_thread(self._join_one, part, marks))
+            summaries.append(await asyncio.to_thread(self._join_partition, part, marks))
         self._report("Joining", len(changed_partitions), len(changed_partitions))
         return summaries
 
-    def _changed_partitions(self, marks: Sequence[tuple[StoragePath, IngestedSource]]) -> list[int]:
+    def _find_changed_partitions(self, marks: Sequence[tuple[StoragePath, IngestedSource]]) -> list[int]:
         parts = range(self.state.partitions)
         return [part for part in parts if read_joined_sources(self.root, part) != _list_names(part, marks)]
 
-    def _join_one(self, part: int, marks: Sequence[tuple[StoragePath, IngestedSource]]) -> PartitionSummary:
+    def _join_partition(self, part: int, marks: Sequence[tuple[StoragePath, IngestedSource]]) -> PartitionSummary:
         files: dict[SourceKind, list[StoragePath]] = {
-            kind: [folder / partition_file(part) for folder, mark in marks if mark.kind == kind and part in mark.parts]
+            kind: [
+                folder / name_partition_file(part) for folder, mark in marks if mark.kind == kind and part in mark.parts
+            ]
             for kind in SOURCE_FORMATS
             if any(mark.kind == kind for _, mark in marks)
         }
@@ -287,7 +289,7 @@ class Ingest:
 
     def _list_deletions(self) -> None:
         folder = self.root / DELETIONS
-        deleted_ids = [(folder / name).read() for name in folder.child_names()]
+        deleted_ids = [(folder / name).read() for name in folder.list_child_names()]
         if deleted_ids:
             (self.root / _DELETIONS_FILE).write(b"".join(deleted_ids))
         else:
@@ -303,15 +305,15 @@ def _list_names(part: int, marks: Iterable[tuple[StoragePath, IngestedSource]]) 
     return tuple(sorted(f"{mark.kind}/{mark.name}@{mark.seal}" for _, mark in marks if part in mark.parts))
 
 
-def _summary(
+def _summarise(
     ingested_sources: Sequence[IngestedSource], earlier_count: int, parts: Sequence[PartitionSummary]
 ) -> IngestSummary:
     reasons: Counter[str] = Counter()
-    for item in (
-        *(item for mark in ingested_sources for item in mark.rejected),
-        *(item for part in parts for item in part.rejected),
+    for rejection in (
+        *(rejection for mark in ingested_sources for rejection in mark.rejected),
+        *(rejection for part in parts for rejection in part.rejected),
     ):
-        reasons[item.reason] += item.count
+        reasons[rejection.reason] += rejection.count
     return IngestSummary(
         taken=len(ingested_sources),
         there=earlier_count,
@@ -344,7 +346,7 @@ def _explain_failures(root: StoragePath) -> Iterator[None]:
         ) from error
 
 
-def _pool(jobs: int) -> Executor:
+def _create_pool(jobs: int) -> Executor:
     if jobs == 1:
         return ThreadPoolExecutor(1, thread_name_prefix="ingest")
     return ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), initializer=_end_with_parent)

@@ -18,11 +18,11 @@ from index.ingest.raw_files import (
     SOURCE_FILE,
     AbsorbedSource,
     IngestedSource,
+    build_source_path,
     list_ingested_sources,
-    partition_file,
+    list_source_folders,
+    name_partition_file,
     remove_source,
-    source_folder,
-    source_folders,
 )
 from index.ingest.source_files import S2_KINDS, IngestSource, SourceKind
 from index.ingest.source_formats import SOURCE_FORMATS
@@ -39,7 +39,7 @@ _Sources = Sequence[tuple[StoragePath, IngestedSource]]
 def remove_leftovers(root: StoragePath) -> None:
     """Remove leftovers of interrupted runs: unfinished sources, and sources that were compacted into others."""
     absorbed_sources = {(mark.kind, absorb) for _, mark in list_ingested_sources(root) for absorb in mark.absorbs}
-    for folder in source_folders(root):
+    for folder in list_source_folders(root):
         if not (folder / SOURCE_FILE).exists():
             folder.remove()
     for folder, mark in list_ingested_sources(root):
@@ -61,13 +61,13 @@ def _compact_kind(
     root: StoragePath, kind: SourceKind, marks: _Sources, limits: JoinLimits, report: Callable[[int, int], None]
 ) -> None:
     source = _name_compacted_source(kind, marks)
-    target = source_folder(root, source)
+    target = build_source_path(root, source)
     parts = sorted({part for _, mark in marks for part in mark.parts})
     rows = {}
     for number, part in enumerate(parts):
         report(number, len(parts))
-        files = [folder / partition_file(part) for folder, mark in marks if part in mark.parts]
-        if row_count := _compact_partition(root, kind, files, target / partition_file(part), limits):
+        files = [folder / name_partition_file(part) for folder, mark in marks if part in mark.parts]
+        if row_count := _compact_partition(root, kind, files, target / name_partition_file(part), limits):
             rows[part] = row_count
     report(len(parts), len(parts))
     mark = IngestedSource(

@@ -20,9 +20,9 @@ from index.hashing import hash64
 from index.ingest.openalex_snapshot import read_merged_ids
 from index.ingest.record_rows import deletion
 from index.ingest.source_files import IngestSource
-from index.ingest.source_formats import SOURCE_FORMATS, paper_of
+from index.ingest.source_formats import SOURCE_FORMATS, make_paper_id
 from index.ingest.storage_path import StoragePath, open_address
-from index.records.json_lines import DAMAGE_ERRORS, DAMAGED, bounded_lines, read_lines
+from index.records.json_lines import DAMAGE_ERRORS, DAMAGED, read_bounded_lines, read_lines
 from index.versions.manifest import RejectionCount
 
 SOURCE_FILE, REJECTED_FILE = "source.json", "rejected.jsonl"
@@ -68,7 +68,7 @@ class IngestedSource(Frozen):
     """Sources that were compacted into this one; they are ignored, even if they still exist."""
 
 
-def partition_file(part: int) -> str:
+def name_partition_file(part: int) -> str:
     return f"part-{part:05}.parquet"
 
 
@@ -115,23 +115,23 @@ class RawFileWriter:
         columns = zip(*self._rows, strict=True)
         arrays = [pa.array(column, field.type) for column, field in zip(columns, self._schema, strict=True)]
         table = pa.Table.from_arrays(arrays, schema=self._schema)
-        parts = (hash64(item or "" for item in self._ids) % np.uint64(self._partitions)).astype(np.int64)
-        parts[[item is None for item in self._ids]] = -1
+        parts = (hash64(paper_id or "" for paper_id in self._ids) % np.uint64(self._partitions)).astype(np.int64)
+        parts[[paper_id is None for paper_id in self._ids]] = -1
         everywhere = parts == -1
         for part in range(self._partitions) if everywhere.any() else np.unique(parts).tolist():
             rows = np.flatnonzero((parts == part) | everywhere)
-            self._file(part).write_table(table.take(rows))
+            self._open_file(part).write_table(table.take(rows))
         self._rows, self._ids, self._held_bytes = [], [], 0
 
-    def _file(self, part: int) -> pq.ParquetWriter:
+    def _open_file(self, part: int) -> pq.ParquetWriter:
         if part not in self._files:
-            sink = self._stack.enter_context((self._folder / partition_file(part)).open_atomic())
+            sink = self._stack.enter_context((self._folder / name_partition_file(part)).open_atomic())
             writer = pq.ParquetWriter(sink, self._schema, compression="zstd", compression_level=1)
             self._files[part] = self._stack.enter_context(writer)
         return self._files[part]
 
 
-def source_folder(root: StoragePath, source: IngestSource) -> StoragePath:
+def build_source_path(root: StoragePath, source: IngestSource) -> StoragePath:
     """Return a source's folder, whose name is readable and unique."""
     readable_name = re.sub(r"[^A-Za-z0-9._=-]+", "-", source.name).strip("-.")[-80:]
     return (
@@ -142,17 +142,17 @@ def source_folder(root: StoragePath, source: IngestSource) -> StoragePath:
     )
 
 
-def source_folders(root: StoragePath) -> list[StoragePath]:
+def list_source_folders(root: StoragePath) -> list[StoragePath]:
     """Return the folders of all sources, including unfinished ones."""
     raw = root / _RAW
-    return [raw / kind / name for kind in raw.child_names() for name in (raw / kind).child_names()]
+    return [raw / kind / name for kind in raw.list_child_names() for name in (raw / kind).list_child_names()]
 
 
 def list_ingested_sources(root: StoragePath) -> list[tuple[StoragePath, IngestedSource]]:
     """Return the sources that were read completely, with their folders."""
     return [
         (folder, IngestedSource.model_validate_json((folder / SOURCE_FILE).read()))
-        for folder in source_folders(root)
+        for folder in list_source_folders(root)
         if (folder / SOURCE_FILE).exists()
     ]
 
@@ -168,7 +168,7 @@ class SourceWriter:
 
     def __init__(self, source: IngestSource, root: StoragePath, partitions: int) -> None:
         self._source = source
-        self._folder = source_folder(root, source)
+        self._folder = build_source_path(root, source)
         remove_source(self._folder)  # leftovers of an interrupted attempt
         self._stack = ExitStack()
         self._rejections_file = self._stack.enter_context((self._folder / REJECTED_FILE).open_atomic())
@@ -185,7 +185,7 @@ class SourceWriter:
             return
         self._rows += not deleted
         self._deletions += deleted
-        self._writer.add(paper_of(row[0]), row, RowStamp(line, self._source.layer, deleted), size)
+        self._writer.add(make_paper_id(row[0]), row, RowStamp(line, self._source.layer, deleted), size)
 
     @property
     def mark(self) -> IngestedSource:
@@ -225,7 +225,7 @@ def ingest_file(source: IngestSource, address: str, root: str, partitions: int) 
         if source.kind == "openalex" and source.deleted:
             _write_merged_ids(file, intake)
         else:
-            convert_to_row = SOURCE_FORMATS[source.kind].row_of
+            convert_to_row = SOURCE_FORMATS[source.kind].convert_row
             for line in read_lines(file):
                 row = line.data if isinstance(line.data, str) else convert_to_row(line.data)
                 intake.add(line.number, row, line.size, source.deleted)
@@ -234,7 +234,7 @@ def ingest_file(source: IngestSource, address: str, root: str, partitions: int) 
 
 def _write_merged_ids(file: IO[bytes], intake: SourceWriter) -> None:
     number = 1
-    lines = (line.decode("utf-8", "replace").removeprefix("\ufeff") for line in bounded_lines(file) if line)
+    lines = (line.decode("utf-8", "replace").removeprefix("\ufeff") for line in read_bounded_lines(file) if line)
     try:
         for number, paper_id in enumerate(read_merged_ids(lines), start=2):
             intake.add(number, deletion(paper_id), len(paper_id), deleted=True)

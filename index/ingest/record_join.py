@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from index.ingest.duckdb_tables import BATCH, Database, JoinLimits, Relation, add_raw_table, open_database
-from index.ingest.raw_files import partition_file
+from index.ingest.raw_files import name_partition_file
 from index.ingest.source_files import S2_KINDS, SourceKind
 from index.ingest.source_formats import SOURCE_FORMATS
 from index.ingest.storage_path import StoragePath
@@ -66,7 +66,7 @@ class PartitionSummary(NamedTuple):
 
 def read_joined_sources(root: StoragePath, part: int) -> tuple[str, ...] | None:
     """Return the names and seals of the sources that a partition was last joined from; None before its first join."""
-    place = root / RECORDS / partition_file(part)
+    place = root / RECORDS / name_partition_file(part)
     if not place.exists():
         return None
     with place.filesystem.open(place.path, "rb") as file:
@@ -83,7 +83,7 @@ def join_partition(
     interrupted join can be repeated."""
     with open_database(root, limits) as base:
         rejections = _join(base, files)
-        record_file = root / RECORDS / partition_file(part)
+        record_file = root / RECORDS / name_partition_file(part)
         upserts = deletions = 0
         if not is_first:
             upserts, deletions = _write_changes(base, root, part, record_file)
@@ -122,8 +122,8 @@ def _fetch_row(base: Database, query: str, parameters: Mapping[str, Any] | None 
 
 def _write_changes(base: Database, root: StoragePath, part: int, record_file: StoragePath) -> tuple[int, int]:
     """Write a partition's changes, and return the numbers of pending upserts and deletions."""
-    upsert_file = root / UPSERTS / partition_file(part)
-    gone_file = root / DELETIONS / partition_file(part).replace(".parquet", ".txt")
+    upsert_file = root / UPSERTS / name_partition_file(part)
+    gone_file = root / DELETIONS / name_partition_file(part).replace(".parquet", ".txt")
     _add_records(base, "old", record_file)
     _add_records(base, "waiting", upsert_file)
     pending_deletions = gone_file.read().decode().split() if gone_file.exists() else []
@@ -134,7 +134,7 @@ def _write_changes(base: Database, root: StoragePath, part: int, record_file: St
         upsert_file.remove()
     deleted_ids = [str(row[0]) for row in base.execute(_GONE).fetchall()]
     if deleted_ids:
-        gone_file.write("".join(f"{item}\n" for item in deleted_ids).encode())
+        gone_file.write("".join(f"{deleted_id}\n" for deleted_id in deleted_ids).encode())
     else:
         gone_file.remove()
     return upserts, len(deleted_ids)

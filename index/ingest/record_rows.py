@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pydantic import ValidationError
 
-from index.records.export_records import parse_record, record_problem
+from index.records.export_records import describe_record_problem, parse_record
 from index.records.paper_record import parse_last_day, parse_vector
 from index.records.parquet_records import RECORDS_SCHEMA
 
@@ -60,17 +60,17 @@ class RecordRow(NamedTuple):
     vector_model: str | None = None
 
 
-def deletion(paper: str) -> RecordRow:
+def build_deletion_row(paper: str) -> RecordRow:
     return RecordRow(paper)
 
 
-def jsonl_row(data: Mapping[str, Any]) -> RecordRow | str:
+def build_jsonl_row(data: Mapping[str, Any]) -> RecordRow | str:
     """Return a record's row, or the reason why the record is rejected. The vector's dimensions are not checked, because
     the model is not known here."""
     try:
         record = parse_record(data)
     except ValidationError as error:
-        return record_problem(error, data)
+        return describe_record_problem(error, data)
     vector_json = data.get("vector")
     vector = None if vector_json is None else parse_vector(vector_json)
     if vector_json is not None and vector is None:
@@ -107,7 +107,7 @@ def convert_to_list(value: Any) -> list[Any]:
 
 def collect_names(value: Any, key: str) -> list[str]:
     """Return the distinct texts that a list of objects has under a key, in order."""
-    names = (convert_to_text(item.get(key)).strip() for item in convert_to_list(value) if isinstance(item, dict))
+    names = (convert_to_text(member.get(key)).strip() for member in convert_to_list(value) if isinstance(member, dict))
     return list(dict.fromkeys(name for name in names if name))
 
 

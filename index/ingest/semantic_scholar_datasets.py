@@ -18,7 +18,7 @@ class _Answer(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
-_Told = TypeVar("_Told", bound=_Answer)
+_ResponseBody = TypeVar("_ResponseBody", bound=_Answer)
 
 
 class _Dataset(_Answer):
@@ -72,29 +72,31 @@ class S2Datasets:
         self._base = f"{base_url}/datasets/v1"
         self._key = key
 
-    async def release(self, name: str) -> Release:
-        return await self._ask(f"release/{quote(name, safe='')}", Release)
+    async def fetch_release(self, name: str) -> Release:
+        return await self._request(f"release/{quote(name, safe='')}", Release)
 
-    async def files(self, release: str, kind: SourceKind) -> dict[S2File, str]:
+    async def list_files(self, release: str, kind: SourceKind) -> dict[S2File, str]:
         """Return the dataset's files, with links that are currently valid."""
         path = f"release/{quote(release, safe='')}/dataset/{kind}"
-        dataset = await self._ask(path, _Dataset)
-        return _key_by_file([(S2File(kind, "", release, False, _name(link)), link) for link in dataset.files])
+        dataset = await self._request(path, _Dataset)
+        return _index_by_file(
+            [(S2File(kind, "", release, False, _extract_file_name(link)), link) for link in dataset.files]
+        )
 
-    async def changes(self, since: str, until: str, kind: SourceKind) -> dict[S2File, str]:
+    async def list_changed_files(self, since: str, until: str, kind: SourceKind) -> dict[S2File, str]:
         """Return the files of the diffs between two releases, with links that are currently valid."""
         path = f"diffs/{quote(since, safe='')}/to/{quote(until, safe='')}/{kind}"
-        diffs = await self._ask(path, _Diffs)
-        return _key_by_file(
+        diffs = await self._request(path, _Diffs)
+        return _index_by_file(
             [
-                (S2File(kind, since, diff.to_release, is_deletion, _name(link)), link)
+                (S2File(kind, since, diff.to_release, is_deletion, _extract_file_name(link)), link)
                 for diff in diffs.diffs
                 for is_deletion, links in ((False, diff.update_files), (True, diff.delete_files))
                 for link in links
             ]
         )
 
-    async def _ask(self, path: str, shape: type[_Told]) -> _Told:
+    async def _request(self, path: str, shape: type[_ResponseBody]) -> _ResponseBody:
         body = await self._transport.read(f"{self._base}/{path}", self._key)
         try:
             return shape.model_validate_json(body)
@@ -131,13 +133,13 @@ class S2Files:
 
     async def _renew(self, file: S2File) -> None:
         if file.since:
-            fresh_links = await self._service.changes(file.since, file.release, file.kind)
+            fresh_links = await self._service.list_changed_files(file.since, file.release, file.kind)
         else:
-            fresh_links = await self._service.files(file.release, file.kind)
-        self._links |= {item: link for item, link in fresh_links.items() if item in self._links}
+            fresh_links = await self._service.list_files(file.release, file.kind)
+        self._links |= {s2_file: link for s2_file, link in fresh_links.items() if s2_file in self._links}
 
 
-def _key_by_file(links: Sequence[tuple[S2File, str]]) -> dict[S2File, str]:
+def _index_by_file(links: Sequence[tuple[S2File, str]]) -> dict[S2File, str]:
     """Return the links keyed by file. Raises SourceMalformed if two files have the same name."""
     by_file = dict(links)
     if len(by_file) != len(links):
@@ -145,6 +147,6 @@ def _key_by_file(links: Sequence[tuple[S2File, str]]) -> dict[S2File, str]:
     return by_file
 
 
-def _name(link: str) -> str:
+def _extract_file_name(link: str) -> str:
     """Return the file name in a link, without the link's signature, which changes."""
     return urlsplit(link).path.rsplit("/", 1)[-1]

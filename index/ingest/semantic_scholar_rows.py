@@ -38,15 +38,15 @@ _MAX_KEY = 2**62
 _NO_KEY = "corpusid is missing"
 
 
-def s2_paper_id(key: int) -> str:
+def make_s2_paper_id(key: int) -> str:
     """Return the paper id in the form that Semantic Scholar's API accepts. The datasets' citations use only this id.
     Results of the API are matched with records by other identifiers, such as the SHA in the URL of a paper's page."""
     return f"CorpusId:{key}"
 
 
-def paper_row(data: Mapping[str, Any]) -> Row | str:
+def build_paper_row(data: Mapping[str, Any]) -> Row | str:
     """Return a paper's row in the order of PAPERS, or the reason why it is rejected."""
-    key = _key(data.get("corpusid"))
+    key = _parse_key(data.get("corpusid"))
     if key is None:
         return _NO_KEY
     url = convert_to_link(data.get("url"))
@@ -58,38 +58,38 @@ def paper_row(data: Mapping[str, Any]) -> Row | str:
         convert_to_text(data.get("venue")),
         url,
         convert_to_count(data.get("citationcount")),
-        _identifiers(data.get("externalids"), url),
+        _parse_identifiers(data.get("externalids"), url),
         collect_names(data.get("s2fieldsofstudy"), "category"),
     )
 
 
-def abstract_row(data: Mapping[str, Any]) -> Row | str:
-    key = _key(data.get("corpusid"))
+def build_abstract_row(data: Mapping[str, Any]) -> Row | str:
+    key = _parse_key(data.get("corpusid"))
     return _NO_KEY if key is None else (key, convert_to_text(data.get("abstract")))
 
 
-def citation_row(data: Mapping[str, Any]) -> Row | str:
+def build_citation_row(data: Mapping[str, Any]) -> Row | str:
     """Return a citation's row, or the reason why it is rejected. A deletion may state only the citation's number."""
     citing_key, cited_key, citation_key = (
-        _key(data.get(name)) for name in ("citingcorpusid", "citedcorpusid", "citationid")
+        _parse_key(data.get(name)) for name in ("citingcorpusid", "citedcorpusid", "citationid")
     )
     if citation_key is None and (citing_key is None or cited_key is None):
         return "citingcorpusid or citedcorpusid is missing"
     return citing_key, citation_key, cited_key
 
 
-def sections_row(data: Mapping[str, Any]) -> Row | str:
-    key = _key(data.get("corpusid"))
+def build_sections_row(data: Mapping[str, Any]) -> Row | str:
+    key = _parse_key(data.get("corpusid"))
     if key is None:
         return _NO_KEY
-    sections = sections_of(data)
+    sections = extract_sections(data)
     return sections if isinstance(sections, str) else (key, sections)
 
 
-def embedding_row(data: Mapping[str, Any]) -> Row | str:
+def build_embedding_row(data: Mapping[str, Any]) -> Row | str:
     """Return a vector's row, or the reason why it is rejected. The vector is JSON text in the files from 2022 to 2026,
     but a list in the documentation."""
-    key = _key(data.get("corpusid"))
+    key = _parse_key(data.get("corpusid"))
     if key is None:
         return _NO_KEY
     vector_json = data.get("vector")
@@ -106,14 +106,14 @@ def embedding_row(data: Mapping[str, Any]) -> Row | str:
     return key, vector
 
 
-def _key(value: Any) -> int | None:
+def _parse_key(value: Any) -> int | None:
     """Return the value as a key, or None if it is not a valid key. Some files write numbers as text."""
     if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 19:
         value = int(value)
     return value if type(value) is int and 0 <= value < _MAX_KEY else None
 
 
-def _identifiers(identifiers: Any, url: str) -> IdentifierRow:
+def _parse_identifiers(identifiers: Any, url: str) -> IdentifierRow:
     ids = identifiers if isinstance(identifiers, dict) else {}
     sha = url.rstrip("/").rsplit("/", 1)[-1]
     pmc = convert_to_text(ids.get("PubMedCentral")).removeprefix("PMC")
@@ -133,7 +133,7 @@ class _Annotation(NamedTuple):
     heading: bool
 
 
-def sections_of(data: Mapping[str, Any]) -> list[SectionRow] | str:
+def extract_sections(data: Mapping[str, Any]) -> list[SectionRow] | str:
     """Return the sections in text order, or the reason why there are none. Text before the first heading becomes a
     section without a title.
 
@@ -147,7 +147,10 @@ def sections_of(data: Mapping[str, Any]) -> list[SectionRow] | str:
         return "text or annotations are missing"
     headings = _get_first_present(annotations, "sectionheader", "section_header")
     spans = sorted(
-        {*_annotations(headings, len(text), True), *_annotations(annotations.get("paragraph"), len(text), False)}
+        {
+            *_parse_annotations(headings, len(text), True),
+            *_parse_annotations(annotations.get("paragraph"), len(text), False),
+        }
     )
     sections: list[tuple[str, list[str]]] = [("", [])]
     for span in spans:
@@ -164,21 +167,25 @@ def _get_first_present(annotations: Mapping[str, Any], *names: str) -> Any:
     return next((annotations[name] for name in names if annotations.get(name)), None)
 
 
-def _annotations(raw: Any, length: int, is_heading: bool) -> list[_Annotation]:
+def _parse_annotations(raw: Any, length: int, is_heading: bool) -> list[_Annotation]:
     """Return the annotations that lie within the text; others are ignored."""
     try:
         annotations = from_json(raw) if isinstance(raw, str) else raw
     except ValueError:
         return []
     spans = []
-    for item in annotations if isinstance(annotations, list) else []:
-        start, end = (_offset(item.get(name)) for name in ("start", "end")) if isinstance(item, dict) else (-1, -1)
+    for annotation in annotations if isinstance(annotations, list) else []:
+        start, end = (
+            (_parse_offset(annotation.get(name)) for name in ("start", "end"))
+            if isinstance(annotation, dict)
+            else (-1, -1)
+        )
         if 0 <= start < end <= length:
             spans.append(_Annotation(start, end, is_heading))
     return spans
 
 
-def _offset(value: Any) -> int:
+def _parse_offset(value: Any) -> int:
     """Return the offset as a number, also if it is written as text, as in some releases; -1 for any other value."""
     if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 10:
         return int(value)

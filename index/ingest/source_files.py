@@ -62,12 +62,14 @@ class StoredFiles:
         yield source.address
 
     @staticmethod
-    def sources(
+    def list_sources(
         addresses: Sequence[str], kind: SourceKind, layer: int = 0, *, deleted: bool = False
     ) -> list[IngestSource]:
         """Return a source for each distinct file, including the files in folders. Raises InputError if there are
         none."""
-        files = list(dict.fromkeys(file for address in addresses for file in _files_at(StoragePath.parse(address))))
+        files = list(
+            dict.fromkeys(file for address in addresses for file in _list_files_at(StoragePath.parse(address)))
+        )
         if not files:
             raise InputError(f"There is no file at {', '.join(addresses)}.")
         return [
@@ -76,33 +78,33 @@ class StoredFiles:
                 name=file.name if kind in S2_KINDS else str(file),  # a folder of datasets may be moved
                 address=str(file),
                 layer=layer,
-                seal=_seal(file),
+                seal=_compute_seal(file),
                 deleted=deleted,
             )
             for file in files
         ]
 
 
-def s2_dataset_files(address: str) -> list[IngestSource]:
+def list_s2_dataset_files(address: str) -> list[IngestSource]:
     """Return the sources in a folder that has one subfolder per Semantic Scholar dataset, named after the dataset.
     Raises InputError if there are no papers."""
     root = StoragePath.parse(address)
-    present = [kind for kind in S2_KINDS if (root / kind).child_names()]
-    if "papers" not in present:
+    kinds = [kind for kind in S2_KINDS if (root / kind).list_child_names()]
+    if "papers" not in kinds:
         raise InputError(
             f"{root} has no folder `papers` with files.",
             f"Pass a folder with one folder per dataset: papers and, optionally, {', '.join(S2_KINDS[1:])}.",
         )
-    return [source for kind in present for source in StoredFiles.sources([str(root / kind)], kind)]
+    return [source for kind in kinds for source in StoredFiles.list_sources([str(root / kind)], kind)]
 
 
-def _files_at(place: StoragePath) -> list[StoragePath]:
-    names = place.child_names()
+def _list_files_at(place: StoragePath) -> list[StoragePath]:
+    names = place.list_child_names()
     if names:
         return [place / name for name in names if not name.startswith(".")]
     return [place] if place.exists() and not place.filesystem.isdir(place.path) else []
 
 
-def _seal(file: StoragePath) -> str:
+def _compute_seal(file: StoragePath) -> str:
     status = file.filesystem.info(file.path)
     return str(status.get("ETag") or f"{status.get('size')}-{status.get('mtime') or status.get('LastModified') or ''}")

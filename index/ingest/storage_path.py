@@ -38,7 +38,7 @@ class StoragePath:
     @property
     def local(self) -> Path | None:
         """Local path; None if the path is not on this machine."""
-        return Path(self.path) if "file" in _protocols(self.filesystem) else None
+        return Path(self.path) if "file" in _list_protocols(self.filesystem) else None
 
     @property
     def name(self) -> str:
@@ -47,11 +47,13 @@ class StoragePath:
     def exists(self) -> bool:
         return bool(self.filesystem.exists(self.path))
 
-    def child_names(self) -> list[str]:
+    def list_child_names(self) -> list[str]:
         """Return the sorted names of the files and folders directly in this folder; empty if it is not a folder."""
         if not self.filesystem.isdir(self.path):
             return []
-        return sorted(str(item).rstrip("/").rsplit("/", 1)[-1] for item in self.filesystem.ls(self.path, detail=False))
+        return sorted(
+            str(child).rstrip("/").rsplit("/", 1)[-1] for child in self.filesystem.ls(self.path, detail=False)
+        )
 
     def read(self) -> bytes:
         return bytes(self.filesystem.cat_file(self.path))
@@ -96,5 +98,5 @@ def open_address(address: str) -> IO[bytes]:
     return file
 
 
-def _protocols(system: Any) -> tuple[str, ...]:
+def _list_protocols(system: Any) -> tuple[str, ...]:
     return (system.protocol,) if isinstance(system.protocol, str) else tuple(system.protocol)

@@ -17,7 +17,7 @@ class ExchangeNotes:
 
     def __contains__(self, version: str) -> bool:
         try:
-            return self._line(version) in self._path.read_text("utf-8").splitlines()
+            return self._format_line(version) in self._path.read_text("utf-8").splitlines()
         except (OSError, UnicodeDecodeError):
             return False
 
@@ -28,9 +28,9 @@ class ExchangeNotes:
         self._path.parent.mkdir(parents=True, exist_ok=True)
         with self._path.open("ab") as file:
             # Begin a new line, because a killed process may have left the previous one incomplete.
-            file.write(f"\n{self._line(version)}\n".encode())
+            file.write(f"\n{self._format_line(version)}\n".encode())
             file.flush()
             os.fsync(file.fileno())
 
-    def _line(self, version: str) -> str:
+    def _format_line(self, version: str) -> str:
         return f"{version} {self._address}"

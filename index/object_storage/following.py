@@ -44,16 +44,16 @@ class FollowedBucket:
 
     def fetch_latest(self) -> Publication:
         """Check for the newest publication and return it. Raises CorpusError if there is none or the check fails."""
-        newest = self.log.newest()
+        newest = self.log.read_newest()
         if newest is None:
             raise self.log.build_not_published_error()
         with self._lock:
             self._newest, self._last_check, self._last_problem = newest, time.monotonic(), ""
         return newest
 
-    def inventory(self, version: str) -> VersionInventory:
+    def read_inventory(self, version: str) -> VersionInventory:
         """Return a version's inventory. Raises CorpusError if it cannot be read or the version no longer exists."""
-        return self.log.inventory(version)
+        return self.log.read_inventory(version)
 
     def _check_in_background(self) -> None:
         try:
@@ -84,9 +84,9 @@ class BucketOrigin:
         self._parts = parts
         self._settled_versions: set[str] = set()
 
-    def newest(self) -> str:
+    def get_newest_version(self) -> str:
         publication = self.bucket.get_newest_known()
-        return publication.current.version if publication else self.copy.newest(self._parts)
+        return publication.current.version if publication else self.copy.find_newest_version(self._parts)
 
     def check_for_newest(self) -> None:
         self.bucket.fetch_latest()
@@ -96,7 +96,7 @@ class BucketOrigin:
             try:
                 version = self.bucket.fetch_latest().current.version
             except CorpusError as error:
-                version = self.copy.newest(self._parts)
+                version = self.copy.find_newest_version(self._parts)
                 if not version:
                     raise
                 _LOG.warning(
@@ -108,13 +108,13 @@ class BucketOrigin:
             self.pull(version)
         elif version not in self._settled_versions:
             with suppress(CorpusError):  # another process builds in this directory, or it cannot be written
-                self.copy.settle(version, self._is_newest(version))
+                self.copy.finish_pull(version, self._is_newest(version))
         self._settled_versions.add(version)
         return version
 
     def pull(self, version: str) -> PullSummary:
         """Download a version. Raises CorpusError if it cannot be downloaded."""
-        inventory = self.bucket.inventory(version)
+        inventory = self.bucket.read_inventory(version)
         return self.copy.pull(inventory, self.bucket.storage, self._parts, self._is_newest(version))
 
     def _is_newest(self, version: str) -> bool:
@@ -122,7 +122,7 @@ class BucketOrigin:
         return publication is not None and publication.current.version == version
 
     def repair(self, version: str) -> bool:
-        damaged_files = self.copy.repair(self.bucket.inventory(version), self.bucket.storage, self._parts)
+        damaged_files = self.copy.repair(self.bucket.read_inventory(version), self.bucket.storage, self._parts)
         if damaged_files:
             _LOG.warning("downloaded damaged corpus files again: %s", ", ".join(damaged_files))
         return bool(damaged_files)

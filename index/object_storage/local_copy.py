@@ -23,9 +23,9 @@ from typing import NamedTuple
 
 from assayer.errors import CorpusError
 from index.disk_access import explain_disk_errors, link_or_copy
-from index.hashing import checksum
+from index.hashing import compute_checksum
 from index.object_storage.exchange_notes import ExchangeNotes
-from index.object_storage.inventory import FileOfVersion, VersionInventory, object_name
+from index.object_storage.inventory import FileOfVersion, VersionInventory, build_file_object_name
 from index.object_storage.storage import ObjectStorage
 from index.shards.shard_store import ShardStore, is_sharded
 from index.versions.manifest import MANIFEST, Manifest, read_manifest
@@ -59,7 +59,7 @@ class LocalCopy:
 
     def holds(self, version: str, parts: Sequence[int] | None = None) -> bool:
         """Return whether these parts of a version (None for all parts) are on this machine."""
-        if not (self._root.version_path(version) / MANIFEST).is_file():
+        if not (self._root.get_version_path(version) / MANIFEST).is_file():
             return False
         if not is_sharded(self.directory):
             return True
@@ -69,14 +69,15 @@ class LocalCopy:
         except CorpusError:
             return False
         numbers = range(len(shard_entries)) if parts is None else parts
-        stores = {number: VersionStore(shards.shard_path(number)) for number in numbers}
+        stores = {number: VersionStore(shards.get_shard_path(number)) for number in numbers}
         return all(
-            (store.version_path(shard_entries[number].version) / MANIFEST).is_file() for number, store in stores.items()
+            (store.get_version_path(shard_entries[number].version) / MANIFEST).is_file()
+            for number, store in stores.items()
         )
 
-    def newest(self, parts: Sequence[int] | None = None) -> str:
+    def find_newest_version(self, parts: Sequence[int] | None = None) -> str:
         """Return the most recent version that has these parts, or an empty string if there is none."""
-        return next((item for item in self._by_age() if self.holds(item, parts)), "")
+        return next((version for version in self._list_versions_by_age() if self.holds(version, parts)), "")
 
     def pull(
         self,
@@ -106,22 +107,22 @@ class LocalCopy:
                 summaries.append(
                     self._pull_part(inventory, f"{number:02d}", inventory.parts[number], storage, redownload)
                 )
-            self.settle(inventory.version, is_current)
+            self.finish_pull(inventory.version, is_current)
         return PullSummary(
             inventory.version,
-            sum(item.files for item in summaries),
-            sum(item.bytes for item in summaries),
-            sum(item.linked for item in summaries),
+            sum(summary.files for summary in summaries),
+            sum(summary.bytes for summary in summaries),
+            sum(summary.linked for summary in summaries),
         )
 
-    def settle(self, version: str, is_current: bool = True) -> None:
+    def finish_pull(self, version: str, is_current: bool = True) -> None:
         """Finish a download: make the version current if `is_current` is true, and remove old versions and leftovers in
         `folder`. Raises CorpusError if the directory cannot be written or a corpus is being built in it."""
         with explain_disk_errors(self.directory):
-            with self._placement_lock():
+            with self._hold_placement_lock():
                 if is_current:
                     self._root.set_current(version)
-                os.utime(self._root.version_path(version))
+                os.utime(self._root.get_version_path(version))
                 self._prune(version)
             for folder in (self.directory / "incoming").glob("*"):
                 with suppress(BlockingIOError), _hold_lock(folder / "lock", fcntl.LOCK_NB):  # if locked, it is in use
@@ -134,14 +135,14 @@ class LocalCopy:
         altered. Returns the paths of the downloaded files. Raises CorpusError as `pull` does."""
         damaged_files: list[FileOfVersion] = []
         with explain_disk_errors(self.directory):
-            for file in inventory.files(parts):
+            for file in inventory.list_files(parts):
                 path = self.directory / file.path
-                if not path.is_file() or path.stat().st_size != file.bytes or checksum(path) != file.sha256:
+                if not path.is_file() or path.stat().st_size != file.bytes or compute_checksum(path) != file.sha256:
                     damaged_files.append(file)
                     path.unlink(missing_ok=True)
         if damaged_files:
-            self.pull(inventory, storage, parts, is_current=False, redownload={item.sha256 for item in damaged_files})
-        return [item.path for item in damaged_files]
+            self.pull(inventory, storage, parts, is_current=False, redownload={file.sha256 for file in damaged_files})
+        return [file.path for file in damaged_files]
 
     def _pull_part(
         self,
@@ -164,12 +165,12 @@ class LocalCopy:
             with ThreadPoolExecutor(_DOWNLOADS) as pool:
                 for _ in pool.map(lambda item: _download(item, incoming_folder, storage), missing_files.values()):
                     pass
-            local_files |= {item: incoming_folder / item for item in missing_files}
-            with self._placement_lock():
+            local_files |= {sha256: incoming_folder / sha256 for sha256 in missing_files}
+            with self._hold_placement_lock():
                 placed_count = self._place(files, local_files)
                 self._record_verified(inventory.version, name, missing_files.keys())
             _clear(incoming_folder)
-        fetched_bytes = sum(item.bytes for item in missing_files.values())
+        fetched_bytes = sum(file.bytes for file in missing_files.values())
         return PullSummary(inventory.version, len(missing_files), fetched_bytes, placed_count - len(missing_files))
 
     def _find_local_files(self, part: str) -> dict[str, Path]:
@@ -185,7 +186,7 @@ class LocalCopy:
             except CorpusError:
                 continue  # the manifest of the whole sharded corpus, or of another release
             places = [(path.parent, manifest.files)]
-            places += [(store.segment_path(segment.name), segment.files) for segment in manifest.segments]
+            places += [(store.get_segment_path(segment.name), segment.files) for segment in manifest.segments]
             for directory, files in places:
                 for file in files:
                     local_path = directory / file.path
@@ -198,10 +199,10 @@ class LocalCopy:
     ) -> None:
         """Ensure that there is enough disk space. If necessary, old versions are removed, but no file of the version
         being downloaded. Raises CorpusError if there is still too little."""
-        missing_bytes = sum(item.bytes for item in missing_files)
+        missing_bytes = sum(file.bytes for file in missing_files)
         needed_bytes = missing_bytes - sum(path.stat().st_size for path in incoming_folder.iterdir()) + _SPARE_BYTES
         if shutil.disk_usage(self.directory).free < needed_bytes:
-            with self._placement_lock():
+            with self._hold_placement_lock():
                 self._prune(inventory.version, keep=1, in_shards=bool(inventory.shard_count))
         free_bytes = shutil.disk_usage(self.directory).free
         if free_bytes < needed_bytes:
@@ -225,7 +226,7 @@ class LocalCopy:
             for leftover in place.parent.glob("unfinished-*"):
                 shutil.rmtree(leftover)
             if place.is_dir():  # it belongs to a damaged version, or is shared with another version
-                missing_files = [item for item in folder_files if not (self.directory / item.path).is_file()]
+                missing_files = [file for file in folder_files if not (self.directory / file.path).is_file()]
                 for file in missing_files:
                     _link(local_files[file.sha256], self.directory / file.path)
                 placed_count += len(missing_files)
@@ -249,16 +250,16 @@ class LocalCopy:
             return
         self._verification_cache.verify(*_open_part(self.directory, version, int(part)), fresh_digests)
 
-    def _by_age(self) -> list[str]:
+    def _list_versions_by_age(self) -> list[str]:
         """Return the current version, then the other versions, most recent first."""
         paths = [path for path in (self.directory / "versions").glob("*") if (path / MANIFEST).is_file()]
-        current = self._root.current_version()
-        return [item.name for item in sorted(paths, key=lambda item: (item.name != current, -item.stat().st_mtime))]
+        current = self._root.read_current_version()
+        return [path.name for path in sorted(paths, key=lambda path: (path.name != current, -path.stat().st_mtime))]
 
     def _prune(self, version: str, keep: int | None = None, in_shards: bool = False) -> None:
         """Remove all versions except this one, the most recent ones and those in use. Must be called while holding
-        `_placement_lock`. `in_shards` is true if this version is sharded but no shard file is present yet."""
-        kept_versions = [version, *self._by_age()[: self._keep if keep is None else keep]]
+        `_hold_placement_lock`. `in_shards` is true if this version is sharded but no shard file is present yet."""
+        kept_versions = [version, *self._list_versions_by_age()[: self._keep if keep is None else keep]]
         if in_shards or is_sharded(self.directory):
             ShardStore(self.directory).keep_only(kept_versions)
         else:
@@ -266,11 +267,11 @@ class LocalCopy:
             self._root.prune_segments()
 
     @contextmanager
-    def _placement_lock(self) -> Iterator[None]:
+    def _hold_placement_lock(self) -> Iterator[None]:
         """Hold the lock for putting files into place. Raises CorpusError if a corpus is being built in the
         directory."""
         self.directory.mkdir(parents=True, exist_ok=True)
-        with _hold_lock(self.directory / "place.lock"), self._root.build_lock():
+        with _hold_lock(self.directory / "place.lock"), self._root.hold_build_lock():
             yield
 
 
@@ -284,10 +285,10 @@ def verify_version(directory: Path, version: str, verification_cache: Verificati
 def _open_part(directory: Path, version: str, number: int) -> tuple[VersionStore, Manifest]:
     if not is_sharded(directory):
         store = VersionStore(directory)
-        return store, read_manifest(store.version_path(version))
+        return store, read_manifest(store.get_version_path(version))
     shards = ShardStore(directory)
-    store = VersionStore(shards.shard_path(number))
-    return store, read_manifest(store.version_path(shards.read_manifest(version).shards[number].version))
+    store = VersionStore(shards.get_shard_path(number))
+    return store, read_manifest(store.get_version_path(shards.read_manifest(version).shards[number].version))
 
 
 def _find_folder(path: str) -> PurePosixPath:
@@ -310,7 +311,9 @@ def _download(file: FileOfVersion, folder: Path, storage: ObjectStorage) -> None
             digest.update(resumed_chunk)
         position = out.tell()
         while position < file.bytes:
-            chunk = storage.read_range(object_name(file.sha256), position, min(position + _RANGE_BYTES, file.bytes))
+            chunk = storage.read_range(
+                build_file_object_name(file.sha256), position, min(position + _RANGE_BYTES, file.bytes)
+            )
             if not chunk:
                 break
             out.write(chunk)
@@ -326,8 +329,8 @@ def _download(file: FileOfVersion, folder: Path, storage: ObjectStorage) -> None
         _download(file, folder, storage)
         return
     raise CorpusError(
-        f"The corpus in {storage.address} is damaged: {object_name(file.sha256)} ({file.path}) has changed since it "
-        "was written.",
+        f"The corpus in {storage.address} is damaged: {build_file_object_name(file.sha256)} ({file.path}) has changed "
+        "since it was written.",
         "Delete that object, then publish the version again: assayer corpus publish.",
     )
 

@@ -48,27 +48,34 @@ class Publication(Frozen):
         return self.versions[0]
 
     def find(self, version: str) -> PublishedVersion | None:
-        return next((item for item in (*self.versions, *self.retired) if item.version == version), None)
+        return next(
+            (
+                published_version
+                for published_version in (*self.versions, *self.retired)
+                if published_version.version == version
+            ),
+            None,
+        )
 
 
 class PublicationLog:
     def __init__(self, storage: ObjectStorage) -> None:
         self.storage = storage
 
-    def newest(self) -> Publication | None:
+    def read_newest(self) -> Publication | None:
         """Return the newest publication, or None if there is none. Raises CorpusError if it cannot be read."""
-        numbers = self._numbers()
+        numbers = self._list_numbers()
         if not numbers:
             return None
         try:
             return self._read(numbers[-1])
         except ObjectNotFound:  # removed as an old publication, during a long pause between the two requests
-            return self._read(self._numbers()[-1])
+            return self._read(self._list_numbers()[-1])
 
     def add(self, publication: Publication) -> None:
         """Add a publication. Raises PublicationConflict if its number already exists."""
         content = (publication.model_dump_json(indent=1) + "\n").encode()
-        name = _build_object_name(publication.number)
+        name = _build_publication_name(publication.number)
         try:
             self.storage.create(name, content)
         except FileExistsError:
@@ -77,9 +84,9 @@ class PublicationLog:
             # In a store without conditional writes, the last of two writers wins.
             raise self.build_conflict_error(publication.number)
 
-    def names(self, version: str) -> bool:
+    def is_listed(self, version: str) -> bool:
         """Return whether any remaining publication lists the version. Raises CorpusError if one cannot be read."""
-        for number in reversed(self._numbers()):
+        for number in reversed(self._list_numbers()):
             try:
                 publication = self._read(number).find(version)
             except ObjectNotFound:  # removed in the meantime, like all earlier ones
@@ -90,22 +97,22 @@ class PublicationLog:
 
     def remove_old(self) -> None:
         """Remove all but the most recent publications."""
-        for number in self._numbers()[:-_LISTS_KEPT]:
-            self.storage.remove(_build_object_name(number))
+        for number in self._list_numbers()[:-_LISTS_KEPT]:
+            self.storage.remove(_build_publication_name(number))
 
-    def inventory(self, version: str) -> VersionInventory:
+    def read_inventory(self, version: str) -> VersionInventory:
         """Return a version's inventory. Raises CorpusError if it cannot be read or the version no longer exists."""
-        newest = self.newest()
+        newest = self.read_newest()
         if newest is None:
             raise self.build_not_published_error()
         publication = newest.find(version)
         if publication is None:
             raise CorpusError(f"Version {version} of the corpus in {self.storage.address} has been removed.")
-        return self.inventory_of(publication)
+        return self.read_listed_inventory(publication)
 
-    def inventory_of(self, version: PublishedVersion) -> VersionInventory:
+    def read_listed_inventory(self, version: PublishedVersion) -> VersionInventory:
         """Read the inventory of a listed version. Raises CorpusError if it is damaged or cannot be read."""
-        name = inventory_name(version.version, version.inventory)
+        name = build_inventory_name(version.version, version.inventory)
         content = self.storage.read(name)
         damage_error = CorpusError(
             f"The corpus in {self.storage.address} is damaged: {name} has changed since it was written.",
@@ -121,15 +128,15 @@ class PublicationLog:
             raise damage_error
         return inventory
 
-    def inventories(self, versions: Sequence[PublishedVersion]) -> list[VersionInventory]:
-        return [self.inventory_of(version) for version in versions]
+    def read_inventories(self, versions: Sequence[PublishedVersion]) -> list[VersionInventory]:
+        return [self.read_listed_inventory(version) for version in versions]
 
     def write_inventory(self, inventory: VersionInventory) -> str:
         """Write the inventory and return its SHA-256. Different builds of a version have separate inventories, so they
         never overwrite each other's."""
         content = _to_bytes(inventory)
         digest = hashlib.sha256(content).hexdigest()
-        self.storage.write(inventory_name(inventory.version, digest), content)
+        self.storage.write(build_inventory_name(inventory.version, digest), content)
         return digest
 
     def build_not_published_error(self) -> CorpusError:
@@ -137,12 +144,12 @@ class PublicationLog:
             f"No corpus has been published in {self.storage.address}.", "Publish one: assayer corpus publish."
         )
 
-    def _numbers(self) -> list[int]:
-        names = (name.removesuffix(".json") for name in self.storage.names(_FOLDER) if name.endswith(".json"))
+    def _list_numbers(self) -> list[int]:
+        names = (name.removesuffix(".json") for name in self.storage.list_names(_FOLDER) if name.endswith(".json"))
         return sorted(int(name) for name in names if name.isdecimal())
 
     def _read(self, number: int) -> Publication:
-        name = _build_object_name(number)
+        name = _build_publication_name(number)
         try:
             publication = Publication.model_validate_json(self.storage.read(name))
         except ValidationError:
@@ -155,7 +162,7 @@ class PublicationLog:
         return publication
 
     def build_conflict_error(self, number: int) -> PublicationConflict:
-        newest = self.newest()
+        newest = self.read_newest()
         publisher_text = f" by {newest.publisher}" if newest and newest.publisher else ""
         version = f" (version {newest.current.version}{publisher_text})" if newest else ""
         return PublicationConflict(
@@ -165,11 +172,11 @@ class PublicationLog:
         )
 
 
-def inventory_digest(inventory: VersionInventory) -> str:
+def compute_inventory_digest(inventory: VersionInventory) -> str:
     return hashlib.sha256(_to_bytes(inventory)).hexdigest()
 
 
-def inventory_name(version: str, digest: str) -> str:
+def build_inventory_name(version: str, digest: str) -> str:
     return f"versions/{version}.{digest[:_DIGEST_SHOWN]}.json"
 
 
@@ -177,5 +184,5 @@ def _to_bytes(inventory: VersionInventory) -> bytes:
     return (inventory.model_dump_json(indent=1) + "\n").encode()
 
 
-def _build_object_name(number: int) -> str:
+def _build_publication_name(number: int) -> str:
     return f"{_FOLDER}/{number:0{_DIGITS}d}.json"

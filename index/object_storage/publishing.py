@@ -11,14 +11,14 @@ from assayer.errors import CorpusError
 from assayer.models import Frozen
 from index.hashing import REBUILD_HINT
 from index.object_storage.exchange_notes import ExchangeNotes
-from index.object_storage.inventory import FileOfVersion, VersionInventory, object_name, take_inventory
+from index.object_storage.inventory import FileOfVersion, VersionInventory, build_file_object_name, take_inventory
 from index.object_storage.local_copy import verify_version
 from index.object_storage.publications import (
     Publication,
     PublicationLog,
     PublishedVersion,
-    inventory_digest,
-    inventory_name,
+    build_inventory_name,
+    compute_inventory_digest,
 )
 from index.object_storage.storage import ObjectStorage, StorageUnavailable
 from index.versions.verification_cache import VerificationCache
@@ -58,9 +58,9 @@ class CorpusPublisher:
         self._clock = clock
         self._options = options or PublishOptions()
 
-    def number(self) -> int:
+    def read_newest_number(self) -> int:
         """Return the number of the newest publication, or 0 if there is none."""
-        newest = self.log.newest()
+        newest = self.log.read_newest()
         return newest.number if newest else 0
 
     def publish(
@@ -81,7 +81,7 @@ class CorpusPublisher:
     def _publish(
         self, directory: Path, verification_cache: VerificationCache, after: int | None, version: str | None
     ) -> PublishSummary:
-        newest = self.log.newest()
+        newest = self.log.read_newest()
         number = newest.number if newest else 0
         if after is not None and number != after:
             raise self.log.build_conflict_error(number)
@@ -91,30 +91,34 @@ class CorpusPublisher:
             lost_files = self._find_lost_files(inventory, newest.current)
             if lost_files is not None:
                 self._upload(directory, lost_files)
-                return self._summary(inventory, number, lost_files, self._remove_unneeded(newest), is_published=False)
-        uploaded_files = self._upload(directory, self._files_to_upload(inventory, newest))
+                return self._summarise(inventory, number, lost_files, self._remove_unneeded(newest), is_published=False)
+        uploaded_files = self._upload(directory, self._select_files_to_upload(inventory, newest))
         digest = self.log.write_inventory(inventory)
-        publication = self._next_publication(newest, inventory, digest)
+        publication = self._build_next_publication(newest, inventory, digest)
         self.log.add(publication)
         removed_count = self._remove_unneeded(publication)
         self.log.remove_old()
-        return self._summary(inventory, publication.number, uploaded_files, removed_count)
+        return self._summarise(inventory, publication.number, uploaded_files, removed_count)
 
-    def _files_to_upload(self, inventory: VersionInventory, newest: Publication | None) -> list[FileOfVersion]:
+    def _select_files_to_upload(self, inventory: VersionInventory, newest: Publication | None) -> list[FileOfVersion]:
         """Return the files to upload. A stored file that no kept version lists is uploaded again unless it is recent,
         because another process may be removing it."""
-        wanted_files = {file.sha256: file for file in inventory.files()}
-        published_sizes = _collect_sizes(self._known_inventories(newest.versions) or ()) if newest else {}
-        missing_files = {name: item for name, item in wanted_files.items() if published_sizes.get(name) != item.bytes}
+        wanted_files = {file.sha256: file for file in inventory.list_files()}
+        published_sizes = _collect_sizes(self._read_known_inventories(newest.versions) or ()) if newest else {}
+        missing_files = {name: file for name, file in wanted_files.items() if published_sizes.get(name) != file.bytes}
         if not missing_files:
             return []
         recent_from = self._clock() - self._options.grace / 2
         uploaded_sizes = {
-            item.name: item.bytes
-            for item in self._storage.objects("files")
-            if item.modified is not None and item.modified > recent_from
+            stored_object.name: stored_object.bytes
+            for stored_object in self._storage.list_objects("files")
+            if stored_object.modified is not None and stored_object.modified > recent_from
         }
-        return [item for name, item in missing_files.items() if uploaded_sizes.get(object_name(name)) != item.bytes]
+        return [
+            file
+            for name, file in missing_files.items()
+            if uploaded_sizes.get(build_file_object_name(name)) != file.bytes
+        ]
 
     def _find_lost_files(self, inventory: VersionInventory, current: PublishedVersion) -> list[FileOfVersion] | None:
         """Return the current version's files that were removed or truncated, and rewrite its inventory if that is
@@ -122,35 +126,41 @@ class CorpusPublisher:
         build, or it lists lost files that only that build has."""
         published_inventory = inventory
         try:
-            published_inventory = self.log.inventory_of(current)
+            published_inventory = self.log.read_listed_inventory(current)
         except StorageUnavailable:
             raise
         except CorpusError as error:
-            if inventory_digest(inventory) != current.inventory:
+            if compute_inventory_digest(inventory) != current.inventory:
                 _LOG.warning("publishing the current version again: %s", error)
                 return None
             self.log.write_inventory(inventory)
-        uploaded_sizes = {item.name: item.bytes for item in self._storage.objects("files")}
-        wanted_files = {file.sha256: file for file in published_inventory.files()}
-        lost_files = {
-            name: item for name, item in wanted_files.items() if uploaded_sizes.get(object_name(name)) != item.bytes
+        uploaded_sizes = {
+            stored_object.name: stored_object.bytes for stored_object in self._storage.list_objects("files")
         }
-        local_files = {file.sha256: file for file in inventory.files()}
+        wanted_files = {file.sha256: file for file in published_inventory.list_files()}
+        lost_files = {
+            name: file
+            for name, file in wanted_files.items()
+            if uploaded_sizes.get(build_file_object_name(name)) != file.bytes
+        }
+        local_files = {file.sha256: file for file in inventory.list_files()}
         return [local_files[name] for name in lost_files] if lost_files.keys() <= local_files.keys() else None
 
     def _upload(self, directory: Path, files: Sequence[FileOfVersion]) -> Sequence[FileOfVersion]:
         with ThreadPoolExecutor(_UPLOADS) as pool:
-            for _ in pool.map(lambda file: self._upload_one(directory, file), files):
+            for _ in pool.map(lambda file: self._upload_file(directory, file), files):
                 pass
         return files
 
-    def _upload_one(self, directory: Path, file: FileOfVersion) -> None:
+    def _upload_file(self, directory: Path, file: FileOfVersion) -> None:
         path = directory / file.path
         if not path.is_file() or path.stat().st_size != file.bytes:
             raise CorpusError(f"The corpus is damaged: {path} has changed since it was written.", REBUILD_HINT)
-        self._storage.upload(path, object_name(file.sha256))
+        self._storage.upload(path, build_file_object_name(file.sha256))
 
-    def _next_publication(self, newest: Publication | None, inventory: VersionInventory, digest: str) -> Publication:
+    def _build_next_publication(
+        self, newest: Publication | None, inventory: VersionInventory, digest: str
+    ) -> Publication:
         now, keep = self._clock(), self._options.keep
         new_version = PublishedVersion(
             version=inventory.version, inventory=digest, published=now, papers=inventory.papers
@@ -158,11 +168,15 @@ class CorpusPublisher:
         earlier_versions = (
             [version for version in newest.versions if version.version != new_version.version] if newest else []
         )
-        newly_retired = [item.model_copy(update={"retired": now}) for item in earlier_versions[keep - 1 :]]
+        newly_retired = [
+            published_version.model_copy(update={"retired": now}) for published_version in earlier_versions[keep - 1 :]
+        ]
         awaiting_removal = [
-            item
-            for item in (newest.retired if newest else ())
-            if item.version != new_version.version and item.retired and now - item.retired < self._options.grace
+            published_version
+            for published_version in (newest.retired if newest else ())
+            if published_version.version != new_version.version
+            and published_version.retired
+            and now - published_version.retired < self._options.grace
         ]
         return Publication(
             number=(newest.number if newest else 0) + 1,
@@ -175,35 +189,40 @@ class CorpusPublisher:
         """Remove files and inventories that belong to no version in the publication and are older than the grace
         period. Returns how many were removed."""
         listed_versions = (*publication.versions, *publication.retired)
-        inventories = self._known_inventories(listed_versions)
+        inventories = self._read_known_inventories(listed_versions)
         if inventories is None:
             return 0
-        needed_names = {object_name(name) for name in _collect_sizes(inventories)}
-        needed_names |= {inventory_name(item.version, item.inventory) for item in listed_versions}
+        needed_names = {build_file_object_name(name) for name in _collect_sizes(inventories)}
+        needed_names |= {
+            build_inventory_name(published_version.version, published_version.inventory)
+            for published_version in listed_versions
+        }
         removable_before = self._clock() - self._options.grace
         unneeded_names = [
-            item.name
+            stored_object.name
             for folder in ("files", "versions")
-            for item in self._storage.objects(folder)
-            if item.name not in needed_names and item.modified is not None and item.modified < removable_before
+            for stored_object in self._storage.list_objects(folder)
+            if stored_object.name not in needed_names
+            and stored_object.modified is not None
+            and stored_object.modified < removable_before
         ]
-        if unneeded_names and self.number() != publication.number:
+        if unneeded_names and self.read_newest_number() != publication.number:
             return 0  # another process has published in the meantime, and may need some of them
         for name in unneeded_names:
             self._storage.remove(name)
         return len(unneeded_names)
 
-    def _known_inventories(self, versions: Sequence[PublishedVersion]) -> list[VersionInventory] | None:
+    def _read_known_inventories(self, versions: Sequence[PublishedVersion]) -> list[VersionInventory] | None:
         """Return the inventories of these versions; None if any inventory is lost, because it is then unknown which
         files are needed."""
         try:
-            return self.log.inventories(versions)
+            return self.log.read_inventories(versions)
         except CorpusError as error:
             _LOG.warning("unneeded files were not removed, because it is unknown which files are needed: %s", error)
             return None
 
     @staticmethod
-    def _summary(
+    def _summarise(
         inventory: VersionInventory,
         number: int,
         uploaded_files: Sequence[FileOfVersion],
@@ -215,13 +234,13 @@ class CorpusPublisher:
             number=number,
             papers=inventory.papers,
             published=is_published,
-            files=len({file.sha256 for file in inventory.files()}),
+            files=len({file.sha256 for file in inventory.list_files()}),
             uploaded=len(uploaded_files),
-            uploaded_bytes=sum(item.bytes for item in uploaded_files),
+            uploaded_bytes=sum(file.bytes for file in uploaded_files),
             removed=removed_count,
         )
 
 
 def _collect_sizes(inventories: Iterable[VersionInventory]) -> dict[str, int]:
     """Return the sizes of all files in the inventories, keyed by checksum."""
-    return {file.sha256: file.bytes for inventory in inventories for file in inventory.files()}
+    return {file.sha256: file.bytes for inventory in inventories for file in inventory.list_files()}

@@ -59,28 +59,28 @@ class ObjectStorage:
     def read(self, name: str) -> bytes:
         """Read an object. Raises ObjectNotFound if it does not exist."""
         with self._explain_errors(name, "read"):
-            return bytes(self._files.cat_file(self._path(name)))
+            return bytes(self._files.cat_file(self._build_path(name)))
 
     def read_range(self, name: str, start: int, end: int) -> bytes:
         """Read an object's bytes from `start` up to, but not including, `end`. Raises ObjectNotFound if it does not
         exist."""
         with self._explain_errors(name, "read"):
-            return bytes(self._files.cat_file(self._path(name), start=start, end=end))
+            return bytes(self._files.cat_file(self._build_path(name), start=start, end=end))
 
-    def names(self, folder: str) -> list[str]:
+    def list_names(self, folder: str) -> list[str]:
         """Return the sorted names of the objects directly in a folder; an empty list if the folder does not exist."""
         with self._explain_errors(folder, "read"):
             try:
-                paths = self._files.ls(self._path(folder), detail=False)
+                paths = self._files.ls(self._build_path(folder), detail=False)
             except FileNotFoundError:
                 self._require_bucket()
                 return []
-        return sorted(str(item).rstrip("/").rsplit("/", 1)[-1] for item in paths)
+        return sorted(str(path).rstrip("/").rsplit("/", 1)[-1] for path in paths)
 
-    def objects(self, folder: str) -> list[StoredObject]:
+    def list_objects(self, folder: str) -> list[StoredObject]:
         """Return all objects below a folder, at any depth."""
         with self._explain_errors(folder, "read"):
-            files = self._files.find(self._path(folder), detail=True)
+            files = self._files.find(self._build_path(folder), detail=True)
         root = f"{self._root}/"
         return [
             StoredObject(str(path).removeprefix(root).lstrip("/"), int(details["size"]), _parse_modified(details))
@@ -102,13 +102,13 @@ class ObjectStorage:
     def remove(self, name: str) -> None:
         """Remove an object; do nothing if it does not exist."""
         with self._explain_errors(name, "removed"), suppress(FileNotFoundError):
-            self._files.rm_file(self._path(name))
+            self._files.rm_file(self._build_path(name))
 
-    def place(self, name: str) -> str:
+    def build_url(self, name: str) -> str:
         """Return the URL of an object, for display."""
         return f"{self.address}/{name}"
 
-    def _path(self, name: str) -> str:
+    def _build_path(self, name: str) -> str:
         return f"{self._root}/{name}"
 
     def _require_bucket(self) -> None:
@@ -121,10 +121,10 @@ class ObjectStorage:
         self, name: str, write: Callable[[str], None], move: Callable[[Path, Path], object] = Path.replace
     ) -> None:
         """Store an object at its path. In a local folder it is first written to a temporary file, then moved."""
-        path = Path(self._path(name))
+        path = Path(self._build_path(name))
         with self._explain_errors(name, "written"):
             if not self._local:
-                write(self._path(name))
+                write(self._build_path(name))
                 return
             path.parent.mkdir(parents=True, exist_ok=True)
             partial = path.with_name(f".{uuid4().hex}.partial")
@@ -138,7 +138,7 @@ class ObjectStorage:
     @contextmanager
     def _explain_errors(self, name: str, participle: str) -> Iterator[None]:
         """Turn errors from the store's library into ObjectNotFound or StorageUnavailable, except FileExistsError."""
-        place = self.place(name)
+        place = self.build_url(name)
         try:
             yield
         except FileExistsError:
@@ -150,17 +150,17 @@ class ObjectStorage:
             ) from None
         except PermissionError as error:
             raise StorageUnavailable(
-                f"{place} cannot be {participle}: permission denied ({_reason(error)}).",
+                f"{place} cannot be {participle}: permission denied ({_format_error(error)}).",
                 "Grant these credentials access, or use others.",
             ) from None
         except Exception as error:
             raise StorageUnavailable(
-                f"{place} cannot be {participle}: {_reason(error)}.",
+                f"{place} cannot be {participle}: {_format_error(error)}.",
                 "Check the store's address and credentials, and that it can be reached from this machine.",
             ) from error
 
 
-def _reason(error: Exception) -> str:
+def _format_error(error: Exception) -> str:
     text = " ".join(str(error).split()).rstrip(".")
     return text or type(error).__name__
 

@@ -47,10 +47,10 @@ _OWN = {"id", "title", "abstract"}
 def parse_record(data: Mapping[str, Any]) -> PaperRecord:
     """Parse an object as a record, also from a known export format. Raises ValidationError if it is not a valid
     record."""
-    return PaperRecord.model_validate(record_of_export(data))
+    return PaperRecord.model_validate(convert_export(data))
 
 
-def record_problem(error: ValidationError, data: Mapping[str, Any]) -> str:
+def describe_record_problem(error: ValidationError, data: Mapping[str, Any]) -> str:
     """Describe a record's first problem, and the export format that the record appears to have. Records from one export
     with the same problem get identical texts, so that they can be counted."""
     for fields, hint in _ELSEWHERE:
@@ -61,7 +61,7 @@ def record_problem(error: ValidationError, data: Mapping[str, Any]) -> str:
     return f"{problem} (this looks like {name})" if name else problem
 
 
-def record_of_export(data: Mapping[str, Any]) -> Mapping[str, Any]:
+def convert_export(data: Mapping[str, Any]) -> Mapping[str, Any]:
     """Convert a record from a known export to our format; return any other record unchanged. Values that do not fit
     become empty, and the later validation reports what is missing."""
     if {"authors_parsed", "categories"} <= data.keys():
@@ -70,20 +70,20 @@ def record_of_export(data: Mapping[str, Any]) -> Mapping[str, Any]:
         return _convert_semantic_scholar(data)
     if "title" in data and (isinstance(data.get("DOI"), str) or {"author", "issued"} <= data.keys()):
         return _convert_crossref(data)
-    has_parts_of_names = any(isinstance(author, dict) for author in _as_list(data.get("authors")))
+    has_parts_of_names = any(isinstance(author, dict) for author in _convert_to_list(data.get("authors")))
     return data if data.keys() >= _OWN and not has_parts_of_names else convert_generic_record(data)
 
 
 def _convert_kaggle_arxiv(data: Mapping[str, Any]) -> dict[str, Any]:
     raw_id = str(data.get("id") or "").strip()
-    title, abstract = (" ".join(_as_text(data.get(field)).split()) for field in ("title", "abstract"))
+    title, abstract = (" ".join(_convert_to_text(data.get(field)).split()) for field in ("title", "abstract"))
     author_names = [
         " ".join(part for part in (*reversed(author[:2]), *author[2:3]) if isinstance(part, str) and part)
-        for author in _as_list(data.get("authors_parsed"))
+        for author in _convert_to_list(data.get("authors_parsed"))
         if isinstance(author, list)
     ]
-    versions = _as_list(data.get("versions"))
-    created_text = _as_text(versions[0].get("created")) if versions and isinstance(versions[0], dict) else ""
+    versions = _convert_to_list(data.get("versions"))
+    created_text = _convert_to_text(versions[0].get("created")) if versions and isinstance(versions[0], dict) else ""
     return {
         "id": f"arxiv:{parse_arxiv_id(raw_id) or raw_id}" if raw_id else "",
         "title": title,
@@ -92,9 +92,9 @@ def _convert_kaggle_arxiv(data: Mapping[str, Any]) -> dict[str, Any]:
         "publication_date": _parse_rfc2822_date(created_text) or data.get("update_date"),
         "venue": data.get("journal-ref"),
         "url": f"https://arxiv.org/abs/{raw_id}" if parse_arxiv_id(raw_id) else "",
-        "identifiers": {"arxiv": raw_id, "doi": _as_text(data.get("doi")).split(" ")[0]},
-        "fields": _as_text(data.get("categories")).split(),
-        "retracted": says_withdrawn(_as_text(data.get("comments")), abstract),
+        "identifiers": {"arxiv": raw_id, "doi": _convert_to_text(data.get("doi")).split(" ")[0]},
+        "fields": _convert_to_text(data.get("categories")).split(),
+        "retracted": says_withdrawn(_convert_to_text(data.get("comments")), abstract),
     }
 
 
@@ -102,16 +102,16 @@ def _convert_semantic_scholar(data: Mapping[str, Any]) -> dict[str, Any]:
     external = data.get("externalIds")
     ids: Mapping[str, Any] = external if isinstance(external, dict) else {}
     corpus = ids.get("CorpusId") or data.get("corpusId")
-    names = (author.get("name") for author in _as_list(data.get("authors")) if isinstance(author, dict))
+    names = (author.get("name") for author in _convert_to_list(data.get("authors")) if isinstance(author, dict))
     return {
-        "id": f"CorpusId:{corpus}" if corpus else _as_text(data.get("paperId")),
-        "title": strip_markup(_as_text(data.get("title"))),
-        "abstract": strip_markup(_as_text(data.get("abstract"))),
+        "id": f"CorpusId:{corpus}" if corpus else _convert_to_text(data.get("paperId")),
+        "title": strip_markup(_convert_to_text(data.get("title"))),
+        "abstract": strip_markup(_convert_to_text(data.get("abstract"))),
         "authors": [name for name in names if isinstance(name, str) and name],
         "year": data.get("year"),
         "publication_date": data.get("publicationDate") or _parse_year(data.get("year")),
         "venue": data.get("venue"),
-        "url": _as_text(data.get("url")),
+        "url": _convert_to_text(data.get("url")),
         "citation_count": data.get("citationCount"),
         "identifiers": {
             "s2": data.get("paperId"),
@@ -121,12 +121,12 @@ def _convert_semantic_scholar(data: Mapping[str, Any]) -> dict[str, Any]:
             "pmc": ids.get("PubMedCentral"),
             "acl": ids.get("ACL"),
         },
-        "fields": [field for field in _as_list(data.get("fieldsOfStudy")) if isinstance(field, str)],
+        "fields": [field for field in _convert_to_list(data.get("fieldsOfStudy")) if isinstance(field, str)],
     }
 
 
 def _convert_crossref(data: Mapping[str, Any]) -> dict[str, Any]:
-    doi = find_doi(_as_text(data.get("DOI")))
+    doi = find_doi(_convert_to_text(data.get("DOI")))
     title, subtitle = (strip_markup(_get_first(data.get(field))) for field in ("title", "subtitle"))
     if subtitle and not title.casefold().endswith(subtitle.casefold()):
         title = f"{title}: {subtitle}"
@@ -134,45 +134,49 @@ def _convert_crossref(data: Mapping[str, Any]) -> dict[str, Any]:
         (day for field in ("published", "issued", "created") if (day := _join_date_parts(data.get(field)))), None
     )
     return {
-        "id": f"doi:{doi}" if doi else _as_text(data.get("id")),
+        "id": f"doi:{doi}" if doi else _convert_to_text(data.get("id")),
         "title": title,
-        "abstract": strip_markup(_as_text(data.get("abstract"))),
-        "authors": [name for author in _as_list(data.get("author")) if (name := _format_person(author))],
+        "abstract": strip_markup(_convert_to_text(data.get("abstract"))),
+        "authors": [name for author in _convert_to_list(data.get("author")) if (name := _format_person(author))],
         "publication_date": date,
         "venue": strip_markup(_get_first(data.get("container-title"))),
-        "url": _as_text(data.get("URL")),
+        "url": _convert_to_text(data.get("URL")),
         "citation_count": data.get("is-referenced-by-count"),
-        "identifiers": {"doi": doi, "arxiv": _as_text(data.get("arxiv"))},
+        "identifiers": {"doi": doi, "arxiv": _convert_to_text(data.get("arxiv"))},
         "retracted": any(
-            isinstance(item, dict) and item.get("type") in ("retraction", "withdrawal", "removal")
-            for item in _as_list(data.get("updated-by"))
+            isinstance(notice, dict) and notice.get("type") in ("retraction", "withdrawal", "removal")
+            for notice in _convert_to_list(data.get("updated-by"))
         ),
     }
 
 
-def _as_text(value: Any) -> str:
+def _convert_to_text(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
 def _get_first(value: Any) -> str:
-    return _as_text(value[0] if isinstance(value, list) and value else value)
+    return _convert_to_text(value[0] if isinstance(value, list) and value else value)
 
 
-def _as_list(value: Any) -> list[Any]:
+def _convert_to_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
 def _split_names(value: Any) -> list[str]:
     """Split a list of names such as `C. Bal\\'azs, E. L. Berger and P. Nadolsky`."""
-    return [name for part in _as_text(value).split(",") for name in parse_bibtex_names(part)]
+    return [name for part in _convert_to_text(value).split(",") for name in parse_bibtex_names(part)]
 
 
 def _format_person(author: Any) -> str:
     if not isinstance(author, dict):
         return ""
-    family = " ".join(filter(None, (_as_text(author.get("non-dropping-particle")), _as_text(author.get("family")))))
-    parts = (_as_text(author.get("given")), family, _as_text(author.get("suffix")))
-    return " ".join(filter(None, parts)) or _as_text(author.get("name")) or _as_text(author.get("literal"))
+    family = " ".join(
+        filter(None, (_convert_to_text(author.get("non-dropping-particle")), _convert_to_text(author.get("family"))))
+    )
+    parts = (_convert_to_text(author.get("given")), family, _convert_to_text(author.get("suffix")))
+    return (
+        " ".join(filter(None, parts)) or _convert_to_text(author.get("name")) or _convert_to_text(author.get("literal"))
+    )
 
 
 def _join_date_parts(value: Any) -> str | None:

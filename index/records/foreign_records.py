@@ -36,17 +36,17 @@ def convert_generic_record(data: Mapping[str, Any]) -> dict[str, Any]:
     omitted."""
     inner = next((part for name in _WRAPPERS if isinstance(part := data.get(name), dict)), {})
     fields = {_normalise(str(name)): value for name, value in {**inner, **data}.items()}
-    name = find_doi(next(_texts(fields, ("doi", "rel_doi")), ""))
-    date = next((match[0] for text in _texts(fields, _DATE) if (match := _DATE_FORM.match(text))), None)
+    name = find_doi(next(_find_texts(fields, ("doi", "rel_doi")), ""))
+    date = next((match[0] for text in _find_texts(fields, _DATE) if (match := _DATE_FORM.match(text))), None)
     values = {
-        "id": next((re.sub(r"\s+", "_", text) for text in _texts(fields, _IDS)), None),
-        "title": next(_texts(fields, _TITLE), None),
-        "abstract": strip_markup(next(_texts(fields, _ABSTRACT), "")) or None,
+        "id": next((re.sub(r"\s+", "_", text) for text in _find_texts(fields, _IDS)), None),
+        "title": next(_find_texts(fields, _TITLE), None),
+        "abstract": strip_markup(next(_find_texts(fields, _ABSTRACT), "")) or None,
         "authors": next(
             (names for field in _AUTHORS if (names := list(_split_names(fields.get(_normalise(field)))))), []
         ),
         "publication_date": date,
-        "identifiers": {"doi": name, "arxiv": next(_texts(fields, ("arxiv_id",)), "")},
+        "identifiers": {"doi": name, "arxiv": next(_find_texts(fields, ("arxiv_id",)), "")},
     }
     return {field: value for field, value in values.items() if value is not None}
 
@@ -57,7 +57,7 @@ def _normalise(name: str) -> str:
     return re.sub(r"[\W_]", "", name).casefold()
 
 
-def _texts(fields: Mapping[str, Any], names: tuple[str, ...]) -> Iterator[str]:
+def _find_texts(fields: Mapping[str, Any], names: tuple[str, ...]) -> Iterator[str]:
     """Yield the texts in the fields with these names, in the order of the names. Of a list, only the first is used."""
     for name in names:
         value = fields.get(_normalise(name))
@@ -76,13 +76,13 @@ def _split_names(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         value = re.split(r";\s*| and |(?<! and), (?=[^,]*,|[^,]*$)", value) if ";" not in value else value.split(";")
     for author in value if isinstance(value, list) else ():
-        name = _name(author) if isinstance(author, dict) else author if isinstance(author, str) else ""
+        name = _find_name(author) if isinstance(author, dict) else author if isinstance(author, str) else ""
         inverted_match = _INVERTED.fullmatch(name.strip())
         if name.strip():
             yield f"{inverted_match['given']} {inverted_match['family']}" if inverted_match else name.strip(" .")
 
 
-def _name(author: Mapping[str, Any]) -> str:
+def _find_name(author: Mapping[str, Any]) -> str:
     parts = {_normalise(str(name)): value for name, value in author.items()}
-    full_name = next(_texts(parts, _WHOLE_NAME), "")
-    return full_name or " ".join(text for names in (_GIVEN, _FAMILY) if (text := next(_texts(parts, names), "")))
+    full_name = next(_find_texts(parts, _WHOLE_NAME), "")
+    return full_name or " ".join(text for names in (_GIVEN, _FAMILY) if (text := next(_find_texts(parts, names), "")))

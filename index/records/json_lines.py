@@ -29,16 +29,16 @@ def read_lines(file: IO[bytes]) -> Iterator[JsonLine]:
     kept."""
     number = 0
     try:
-        for number, line in enumerate(bounded_lines(file), start=1):
+        for number, line in enumerate(read_bounded_lines(file), start=1):
             if line is None:
                 yield JsonLine(number, f"the line has more than {MAX_LINE_BYTES:,} bytes", 0)
             elif line.strip():
-                yield JsonLine(number, _object(line, is_first=number == 1), len(line))
+                yield JsonLine(number, _parse_object(line, is_first=number == 1), len(line))
     except DAMAGE_ERRORS:
         yield JsonLine(number + 1, DAMAGED, 0)
 
 
-def bounded_lines(file: IO[bytes]) -> Iterator[bytes | None]:
+def read_bounded_lines(file: IO[bytes]) -> Iterator[bytes | None]:
     """Yield decompressed lines; None for a line that is too long. Raises one of DAMAGE_ERRORS if the file is
     damaged."""
     is_compressed = file.read(2) == _GZIP
@@ -53,7 +53,7 @@ def bounded_lines(file: IO[bytes]) -> Iterator[bytes | None]:
         yield None
 
 
-def _object(line: bytes, is_first: bool) -> dict[str, Any] | str:
+def _parse_object(line: bytes, is_first: bool) -> dict[str, Any] | str:
     try:
         text = line.decode("utf-8-sig" if is_first else "utf-8")
     except UnicodeDecodeError:

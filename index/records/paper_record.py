@@ -45,13 +45,13 @@ def _clean_text(text: str) -> str:
     return clean_text(text).strip()
 
 
-def _line(text: str) -> str:
+def _clean_line(text: str) -> str:
     return " ".join(_clean_text(text).split())
 
 
-def _title(text: str) -> str:
+def _clean_title(text: str) -> str:
     """Put a title on one line, without the markup that sources leave in titles."""
-    return _line(strip_markup(text))
+    return _clean_line(strip_markup(text))
 
 
 def _convert_to_text(value: Any) -> Any:
@@ -61,25 +61,25 @@ def _convert_to_text(value: Any) -> Any:
     return str(value) if type(value) is int else value
 
 
-def _list_of(value: Any) -> Any:
+def _convert_to_list(value: Any) -> Any:
     if isinstance(value, str):
         raise ValueError("is a string instead of a list")  # noqa: TRY004 - pydantic reports it as a problem of the record
     return () if value is None else value
 
 
-def _id(value: str) -> str:
+def _check_id(value: str) -> str:
     if not _ID.fullmatch(value) or not value.isprintable():
         raise ValueError("is missing, or contains white space, square brackets or invisible characters")
     return value
 
 
-OneLineText = Annotated[str, BeforeValidator(_convert_to_text), AfterValidator(_line)]
-Title = Annotated[str, BeforeValidator(_convert_to_text), AfterValidator(_title)]
+OneLineText = Annotated[str, BeforeValidator(_convert_to_text), AfterValidator(_clean_line)]
+Title = Annotated[str, BeforeValidator(_convert_to_text), AfterValidator(_clean_title)]
 CleanText = Annotated[str, BeforeValidator(_convert_to_text), AfterValidator(_clean_text)]
-RecordId = Annotated[str, BeforeValidator(_convert_to_text), AfterValidator(_id)]
+RecordId = Annotated[str, BeforeValidator(_convert_to_text), AfterValidator(_check_id)]
 
 
-def _identifier(space: str, value: Any) -> str:
+def _normalise_identifier(space: str, value: Any) -> str:
     """Return the normalized identifier. Identifiers are optional, so a value that cannot be one becomes an empty
     string."""
     text = str(value).strip() if isinstance(value, str | int) else ""
@@ -109,9 +109,9 @@ class CitedInText(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
-    id: Annotated[str, BeforeValidator(_convert_to_text), AfterValidator(lambda value: value and _id(value))] = ""
-    doi: Annotated[str, BeforeValidator(lambda value: _identifier("doi", value))] = ""
-    arxiv: Annotated[str, BeforeValidator(lambda value: _identifier("arxiv", value))] = ""
+    id: Annotated[str, BeforeValidator(_convert_to_text), AfterValidator(lambda value: value and _check_id(value))] = ""
+    doi: Annotated[str, BeforeValidator(lambda value: _normalise_identifier("doi", value))] = ""
+    arxiv: Annotated[str, BeforeValidator(lambda value: _normalise_identifier("arxiv", value))] = ""
     title: Title = ""
     year: int | None = Field(default=None, ge=1000, le=9999)
     at: tuple[TextPlace, ...] = Field(default=(), max_length=10_000)
@@ -129,7 +129,7 @@ class PaperRecord(BaseModel):
     id: RecordId
     title: Title = Field(min_length=1)
     abstract: CleanText = Field(min_length=1)
-    authors: Annotated[tuple[OneLineText, ...], BeforeValidator(_list_of)] = ()
+    authors: Annotated[tuple[OneLineText, ...], BeforeValidator(_convert_to_list)] = ()
     year: int | None = Field(default=None, ge=1000, le=9999)
     publication_date: dt.date | None = None
     venue: OneLineText = ""
@@ -138,11 +138,13 @@ class PaperRecord(BaseModel):
     identifiers: Identifiers = Identifiers()
     """Identifiers, supplied either in one object or as separate fields of the record: `doi`, `arxiv`, `s2` and so
     on."""
-    sections: Annotated[tuple[RecordSection, ...], BeforeValidator(_list_of)] = ()
+    sections: Annotated[tuple[RecordSection, ...], BeforeValidator(_convert_to_list)] = ()
     references: tuple[RecordId, ...] | None = None
     """Ids of the cited papers; None if the source does not list them."""
-    cited_in_text: Annotated[tuple[CitedInText, ...], BeforeValidator(_list_of)] = Field(default=(), max_length=10_000)
-    fields: Annotated[tuple[OneLineText, ...], BeforeValidator(_list_of)] = ()
+    cited_in_text: Annotated[tuple[CitedInText, ...], BeforeValidator(_convert_to_list)] = Field(
+        default=(), max_length=10_000
+    )
+    fields: Annotated[tuple[OneLineText, ...], BeforeValidator(_convert_to_list)] = ()
     """Fields of study, as the source names them."""
     retracted: bool = False
 
@@ -191,7 +193,7 @@ class PaperRecord(BaseModel):
         return {
             **data,
             "identifiers": {
-                model_field: _identifier(model_field, all_fields.get(model_field))
+                model_field: _normalise_identifier(model_field, all_fields.get(model_field))
                 for model_field in Identifiers.model_fields
             },
         }
@@ -207,7 +209,7 @@ class PaperRecord(BaseModel):
             works = _WORKS.validate_python(data["cited_in_text"])
         except ValidationError:
             return data  # the field's own validation reports the problem
-        texts = [_section_text(item) for item in data.get("sections") or ()]
+        texts = [_read_section_text(section) for section in data.get("sections") or ()]
         kept_numbers = [number for number, text in enumerate(texts) if _clean_text(text)]
         numbers = enumerate(kept_numbers)
         new_numbers = {
@@ -231,16 +233,16 @@ class PaperRecord(BaseModel):
         return data
 
 
-def works_json(works: tuple[CitedInText, ...]) -> str | None:
+def format_works_as_json(works: tuple[CitedInText, ...]) -> str | None:
     """Return the works as JSON; None if there are none."""
     return _WORKS.dump_json(works).decode() if works else None
 
 
-def works_from_json(text: str) -> tuple[CitedInText, ...]:
+def parse_works_json(text: str) -> tuple[CitedInText, ...]:
     return _WORKS.validate_json(text)
 
 
-def _section_text(section: Any) -> str:
+def _read_section_text(section: Any) -> str:
     text = section.get("text") if isinstance(section, dict) else getattr(section, "text", None)
     return text if isinstance(text, str) else ""
 

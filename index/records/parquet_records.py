@@ -14,7 +14,7 @@ from pydantic_core import from_json
 
 from assayer.errors import InputError
 from assayer.models import Identifiers
-from index.records.paper_record import PaperRecord, describe_first_problem, works_json
+from index.records.paper_record import PaperRecord, describe_first_problem, format_works_as_json
 
 RECORDS_SCHEMA = pa.schema(
     [
@@ -66,13 +66,15 @@ class RecordWriter:
 
     def __init__(self, sink: Path | IO[bytes]) -> None:
         self._file = pq.ParquetWriter(sink, _WRITTEN_SCHEMA, compression="zstd")
-        self._rows: list[dict[str, Any]] = []
-        self._vectors: list[RecordVector | None] = []
+        self._parse_rows: list[dict[str, Any]] = []
+        self._copy_vectors: list[RecordVector | None] = []
 
     def write(self, record: PaperRecord, vector: RecordVector | None = None) -> None:
-        self._rows.append(record.model_dump(exclude={"year"}) | {_CITED: works_json(record.cited_in_text)})
-        self._vectors.append(vector)
-        if len(self._rows) == _GROUP:
+        self._parse_rows.append(
+            record.model_dump(exclude={"year"}) | {_CITED: format_works_as_json(record.cited_in_text)}
+        )
+        self._copy_vectors.append(vector)
+        if len(self._parse_rows) == _GROUP:
             self._flush()
 
     def __enter__(self) -> Self:
@@ -84,18 +86,18 @@ class RecordWriter:
         self._file.close()
 
     def _flush(self) -> None:
-        if not self._rows:
+        if not self._parse_rows:
             return
-        record_columns = pa.Table.from_pylist(self._rows, schema=pa.schema(list(RECORDS_SCHEMA)[:-2]))
-        models = pa.array([vector.model or None if vector else None for vector in self._vectors], pa.string())
-        table = record_columns.append_column(RECORDS_SCHEMA.field(_VECTOR), _lists(self._vectors))
+        record_columns = pa.Table.from_pylist(self._parse_rows, schema=pa.schema(list(RECORDS_SCHEMA)[:-2]))
+        models = pa.array([vector.model or None if vector else None for vector in self._copy_vectors], pa.string())
+        table = record_columns.append_column(RECORDS_SCHEMA.field(_VECTOR), _build_vector_array(self._copy_vectors))
         table = table.append_column(RECORDS_SCHEMA.field(_MODEL), models)
-        cited_works = pa.array([row[_CITED] for row in self._rows], pa.string())
+        cited_works = pa.array([row[_CITED] for row in self._parse_rows], pa.string())
         self._file.write_table(table.append_column(_WRITTEN_SCHEMA.field(_CITED), cited_works), row_group_size=_GROUP)
-        self._rows, self._vectors = [], []
+        self._parse_rows, self._copy_vectors = [], []
 
 
-def _lists(vectors: Sequence[RecordVector | None]) -> pa.Array:
+def _build_vector_array(vectors: Sequence[RecordVector | None]) -> pa.Array:
     """Return the vectors as one Arrow array, without creating a Python object for each number."""
     arrays = [np.asarray(vector.values, np.float32) for vector in vectors if vector]
     lengths = [len(vector.values) if vector else 0 for vector in vectors]
@@ -105,7 +107,7 @@ def _lists(vectors: Sequence[RecordVector | None]) -> pa.Array:
     return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), pa.array(values, pa.float32()), mask=is_missing)
 
 
-def parquet_files(path: Path) -> list[Path]:
+def list_parquet_files(path: Path) -> list[Path]:
     """Return the Parquet files in a folder, in order, or the path itself if it is a file."""
     return sorted(path.glob("*.parquet")) if path.is_dir() else [path]
 
@@ -122,33 +124,35 @@ def read_records(path: Path) -> Iterator[tuple[int, RecordWithVector | str]]:
         ) from None
     with file:
         names = set(file.schema_arrow.names)
-        absent = {"id", "title", "abstract"} - names
-        if absent:
-            raise InputError(f"{path} is not a file of paper records; missing columns: {', '.join(sorted(absent))}.")
+        missing_columns = {"id", "title", "abstract"} - names
+        if missing_columns:
+            raise InputError(
+                f"{path} is not a file of paper records; missing columns: {', '.join(sorted(missing_columns))}."
+            )
         columns = [name for name in (*_WRITTEN_SCHEMA.names, "year") if name in names]
         first = 1
         for group in range(file.num_row_groups):
-            yield from _group(file, group, columns, first)
+            yield from _read_group(file, group, columns, first)
             first += file.metadata.row_group(group).num_rows
 
 
-def _group(
+def _read_group(
     file: pq.ParquetFile, group: int, columns: Sequence[str], first: int
 ) -> Iterator[tuple[int, RecordWithVector | str]]:
     number = first
     try:
         for batch in file.iter_batches(_BATCH, row_groups=[group], columns=columns):
-            for row in _rows(batch):
+            for row in _parse_rows(batch):
                 yield number, row
                 number += 1
     except (pa.ArrowException, OSError, UnicodeDecodeError):
         yield number, "the file is damaged here"
 
 
-def _rows(batch: pa.RecordBatch) -> Iterator[RecordWithVector | str]:
+def _parse_rows(batch: pa.RecordBatch) -> Iterator[RecordWithVector | str]:
     count = batch.num_rows
     names = batch.schema.names
-    vectors = _vectors(batch.column(_VECTOR)) if _VECTOR in names else [None] * count
+    vectors = _copy_vectors(batch.column(_VECTOR)) if _VECTOR in names else [None] * count
     models = batch.column(_MODEL).to_pylist() if _MODEL in names else [None] * count
     record_columns = batch.select([name for name in names if name not in (_VECTOR, _MODEL)])
     for data, values, model in zip(record_columns.to_pylist(), vectors, models, strict=True):
@@ -171,8 +175,9 @@ def _read_json(text: str) -> Any:
         return text  # the record's validation rejects it later
 
 
-def _vectors(column: pa.Array) -> list[NDArray[np.float32] | None]:
+def _copy_vectors(column: pa.Array) -> list[NDArray[np.float32] | None]:
     """Return copies of the vectors, so that a kept vector does not keep its whole batch in memory."""
     return [
-        np.array(item.values.to_numpy(zero_copy_only=False), np.float32) if item.is_valid else None for item in column
+        np.array(vector.values.to_numpy(zero_copy_only=False), np.float32) if vector.is_valid else None
+        for vector in column
     ]

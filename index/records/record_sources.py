@@ -14,11 +14,11 @@ from pydantic import ValidationError
 from assayer.errors import InputError
 from assayer.models import Frozen
 from assayer.ports import Embedder
-from index.hashing import checksum, hash64
-from index.records.export_records import parse_record, record_problem
+from index.hashing import compute_checksum, hash64
+from index.records.export_records import describe_record_problem, parse_record
 from index.records.json_lines import read_lines
 from index.records.paper_record import parse_vector
-from index.records.parquet_records import RecordVector, RecordWithVector, parquet_files, read_records
+from index.records.parquet_records import RecordVector, RecordWithVector, list_parquet_files, read_records
 from index.records.seen_keys import SeenKeys
 
 _LINES = (".jsonl", ".jsonl.gz")
@@ -50,7 +50,7 @@ def describe_source(path: Path) -> RecordSource:
     if not path.exists():
         raise InputError(f"There is no file {path}.")
     try:
-        parts = [(part, checksum(part)) for part in source_files(path)]
+        parts = [(part, compute_checksum(part)) for part in list_source_files(path)]
         combined_digest = hashlib.sha256(
             "".join(f"{digest}  {part.name}\n" for part, digest in parts).encode()
         ).hexdigest()
@@ -80,12 +80,12 @@ class RecordReader:
         seen_keys = SeenKeys()
         for path in self._paths:
             valid, earlier_rejections = 0, len(self.rejections)
-            for file in source_files(path):
-                items = _items(file)
+            for file in list_source_files(path):
+                items = _read_items(file)
                 while chunk := list(islice(items, _COMPARED_AT_ONCE)):
                     records = [item for _, item in chunk if not isinstance(item, str)]
                     valid += len(records)
-                    is_new = iter(seen_keys.add(hash64(item.record.id for item in records)).tolist())
+                    is_new = iter(seen_keys.add(hash64(record.record.id for record in records)).tolist())
                     for line, item in chunk:
                         if isinstance(item, str):
                             self._reject(file, line, item)
@@ -123,10 +123,10 @@ class RecordReader:
         self.rejections.append(RejectedLine(source=file.name, line=line, reason=reason))
 
 
-def source_files(path: Path) -> list[Path]:
+def list_source_files(path: Path) -> list[Path]:
     """Return a source's files in reading order. Raises InputError if the path is not a source."""
     if path.is_dir():
-        files = parquet_files(path)
+        files = list_parquet_files(path)
         if not files:
             raise InputError(f"The folder {path} contains no Parquet files.")
         return files
@@ -149,7 +149,7 @@ def _explain_rejections(rejections: Sequence[RejectedLine]) -> str:
     return f"Line {rejections[0].line}: {rejections[0].reason}. Most frequent reasons: {first}."
 
 
-def _items(file: Path) -> Iterator[tuple[int, RecordWithVector | str]]:
+def _read_items(file: Path) -> Iterator[tuple[int, RecordWithVector | str]]:
     """Yield each line or row number with its record, or with the reason why it is rejected."""
     return read_records(file) if file.suffix == ".parquet" else _read_lines(file)
 
@@ -157,17 +157,17 @@ def _items(file: Path) -> Iterator[tuple[int, RecordWithVector | str]]:
 def _read_lines(path: Path) -> Iterator[tuple[int, RecordWithVector | str]]:
     with path.open("rb") as file:
         for line in read_lines(file):
-            yield line.number, line.data if isinstance(line.data, str) else _record(line.data)
+            yield line.number, line.data if isinstance(line.data, str) else _parse_record(line.data)
 
 
-def _record(data: dict[str, Any]) -> RecordWithVector | str:
+def _parse_record(data: dict[str, Any]) -> RecordWithVector | str:
     try:
-        return RecordWithVector(parse_record(data), _vector(data))
+        return RecordWithVector(parse_record(data), _parse_record_vector(data))
     except ValidationError as error:
-        return record_problem(error, data)
+        return describe_record_problem(error, data)
 
 
-def _vector(data: dict[str, Any]) -> RecordVector | None:
+def _parse_record_vector(data: dict[str, Any]) -> RecordVector | None:
     """Return the record's vector, or None if it has none. A value that is not a list of numbers becomes an empty
     vector; that is later rejected like any vector of the wrong length."""
     vector = data.get("vector")

@@ -28,10 +28,10 @@ class CitationSteps:
     def find_cited(self, lists: Sequence[Hashes], limit: int) -> list[Units]:
         """Return the papers for each list of hashed ids: up to `limit` distinct papers, in list order."""
         hashes = np.concatenate([np.empty(0, np.uint64), *lists])
-        owners = np.repeat(np.arange(len(lists)), [len(item) for item in lists])
+        owners = np.repeat(np.arange(len(lists)), [len(id_hashes) for id_hashes in lists])
         matches = [self._find_hashed(hashes, start, segment) for start, segment in self._segments]
-        places = np.concatenate([np.empty(0, np.int64), *(item for item, _ in matches)])
-        units = np.concatenate([np.empty(0, np.int64), *(item for _, item in matches)])
+        places = np.concatenate([np.empty(0, np.int64), *(matched_places for matched_places, _ in matches)])
+        units = np.concatenate([np.empty(0, np.int64), *(matched_units for _, matched_units in matches)])
         order = np.argsort(places, kind="stable")
         owners, units = owners[places[order]], units[order]
         _, first = np.unique(np.stack([owners, units]), axis=1, return_index=True) if len(units) else (None, owners)
@@ -44,27 +44,27 @@ class CitationSteps:
         units_by_place: list[list[Units]] = [[] for _ in hashes]
         days: list[list[NDArray[np.int32]]] = [[] for _ in hashes]
         for start, segment in self._segments:
-            first, last = segment.citations.citing_rows.ranges(hashes)
+            first, last = segment.citations.citing_rows.find_ranges(hashes)
             for place in np.flatnonzero(last > first).tolist():
-                rows = segment.newest_citing(int(hashes[place]), limit + len(self._excluded_units), self._filters)
+                rows = segment.find_newest_citing(int(hashes[place]), limit + len(self._excluded_units), self._filters)
                 units = self._drop_excluded(rows + start)
                 units_by_place[place].append(units)
-                days[place].append(segment.store.day_numbers(units - start))
+                days[place].append(segment.store.get_day_numbers(units - start))
         return [_merge_newest(units, unit_days, limit) for units, unit_days in zip(units_by_place, days, strict=True)]
 
-    def ids(self, units: Units) -> list[PaperId]:
+    def get_paper_ids(self, units: Units) -> list[PaperId]:
         """Return the papers' ids, in the order of `units`."""
         distinct, places = np.unique(units, return_inverse=True)
         paper_ids: list[PaperId] = []
         for start, segment in self._segments:
             first, last = np.searchsorted(distinct, [start, start + len(segment)])
-            paper_ids += segment.store.ids(distinct[first:last] - start)
+            paper_ids += segment.store.get_paper_ids(distinct[first:last] - start)
         return [paper_ids[place] for place in places.tolist()]
 
     def _find_hashed(self, hashes: Hashes, start: int, segment: Segment) -> tuple[Units, Units]:
         """Return positions in `hashes`, and the unit found for each."""
-        places, rows = segment.store.by_hash.matches(hashes)
-        row_filter = segment.row_filter(self._filters)
+        places, rows = segment.store.by_hash.find_matches(hashes)
+        row_filter = segment.get_row_filter(self._filters)
         passes = row_filter.allows(rows)
         units = rows[passes] + start
         is_kept = ~np.isin(units, self._excluded_units)

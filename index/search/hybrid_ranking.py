@@ -49,7 +49,7 @@ class QueryCandidates(NamedTuple):
     weights."""
 
 
-def candidate_depth(limit: int) -> int:
+def compute_candidate_depth(limit: int) -> int:
     """Return how many candidates each ranking must contribute for `limit` results."""
     return max(_DEPTH, 2 * limit)
 
@@ -57,10 +57,10 @@ def candidate_depth(limit: int) -> int:
 def rank_candidates(candidates: QueryCandidates, limit: int) -> list[tuple[int, float]]:
     """Return the best `limit` candidates as (number, cosine) pairs, best first. Ties are broken by cosine, then by
     number."""
-    lists = [item.by_bm25 for item in (candidates.papers, candidates.passages) if item is not None]
+    lists = [matches.by_bm25 for matches in (candidates.papers, candidates.passages) if matches is not None]
     scores = fuse_scores(candidates.cosines, lists, by_weights=candidates.lexical)
     ranking = sorted(scores, key=lambda score: (-scores[score], -candidates.cosines[score], score))
-    return [(item, candidates.cosines[item]) for item in ranking[:limit]]
+    return [(number, candidates.cosines[number]) for number in ranking[:limit]]
 
 
 def fuse_scores(
@@ -74,7 +74,7 @@ def fuse_scores(
     comparable, so each ranking's scores are divided by its best; items in no ranking get 0. `by_weights` contains
     lexical scores; if there are none, their share goes to BM25."""
     words = (1 - cosine_weight) * (1 - share if by_weights else 1)
-    scores = {item: cosine_weight * cosine for item, cosine in cosines.items()}
+    scores = {number: cosine_weight * cosine for number, cosine in cosines.items()}
     for ranking in by_words:
         best = float(ranking.scores[0]) if len(ranking.scores) else 1.0
         for item, score in zip(ranking.documents.tolist(), ranking.scores.tolist(), strict=True):

@@ -79,19 +79,19 @@ class HybridSearch:
                 if index is not None:
                     index.move_to(gpus)
 
-    def nearest_papers(
+    def find_nearest_papers(
         self, vectors: Vectors, limit: int, filters: Filters, excluded: Iterable[int]
     ) -> list[VectorMatches]:
         """Return, for each vector, the nearest papers as units, among those that pass the filters and are not in
         `excluded`."""
         excluded_units = np.array(sorted(excluded), np.int64)
         matches_by_segment = [
-            segment.papers.nearest(vectors, limit + len(excluded_units), segment.row_filter(filters))
+            segment.papers.find_nearest(vectors, limit + len(excluded_units), segment.get_row_filter(filters))
             for segment in self._segments
         ]
         return _merge_matches(matches_by_segment, self.units.papers, limit, len(vectors), excluded_units)
 
-    def similarities(self, query: NDArray[np.float32], units: Sequence[int]) -> list[float]:
+    def compute_similarities(self, query: NDArray[np.float32], units: Sequence[int]) -> list[float]:
         """Return the cosine between a query and each unit, in the order of `units`."""
         unit_array = np.asarray(units, np.int64)
         cosines = np.zeros(len(unit_array))
@@ -99,11 +99,11 @@ class HybridSearch:
             for starts, index in ((self.units.papers, segment.papers), (self.units.passages, segment.passages)):
                 in_segment = (unit_array >= starts[number]) & (unit_array < starts[number + 1])
                 if index is not None and in_segment.any():
-                    cosines[in_segment] = index.similarities(query, unit_array[in_segment] - starts[number])
+                    cosines[in_segment] = index.compute_similarities(query, unit_array[in_segment] - starts[number])
         values: list[float] = cosines.tolist()
         return values
 
-    def candidates(
+    def find_candidates(
         self,
         queries: Sequence[Query],
         vectors: Vectors,
@@ -114,28 +114,30 @@ class HybridSearch:
     ) -> list[QueryCandidates]:
         """Return the candidates for each query before fusion: up to `depth` from each ranking, without the units in
         `excluded_units`."""
-        nearest = self.nearest_papers(vectors, depth, filters, excluded_units)
+        nearest = self.find_nearest_papers(vectors, depth, filters, excluded_units)
         papers = [
-            self._matches(self._paper_bm25, vector_matches, query, depth, filters, excluded_units)
+            self._find_matches(self._paper_bm25, vector_matches, query, depth, filters, excluded_units)
             for query, vector_matches in zip(queries, nearest, strict=True)
         ]
         passages: Sequence[HybridMatches | None] = [None] * len(queries)
         if with_passages and self.units.passages[-1] > self.units.passages[0]:
-            nearest = self._nearest_passages(vectors, depth, filters, excluded_units)
+            nearest = self._find_nearest_passages(vectors, depth, filters, excluded_units)
             passages = [
-                self._matches(self._passage_bm25, vector_matches, query, depth, filters, excluded_units)
+                self._find_matches(self._passage_bm25, vector_matches, query, depth, filters, excluded_units)
                 for query, vector_matches in zip(queries, nearest, strict=True)
             ]
         all_candidates = []
         for query, vector, paper_matches, passage_matches in zip(queries, vectors, papers, passages, strict=True):
             unit_list = _collect_units((paper_matches, passage_matches))
-            cosines = dict(zip(unit_list, self.similarities(vector, unit_list), strict=True))
+            cosines = dict(zip(unit_list, self.compute_similarities(vector, unit_list), strict=True))
             all_candidates.append(
-                QueryCandidates(paper_matches, passage_matches, depth, cosines, self._lexical_scores(query, unit_list))
+                QueryCandidates(
+                    paper_matches, passage_matches, depth, cosines, self._compute_lexical_scores(query, unit_list)
+                )
             )
         return all_candidates
 
-    def _matches(
+    def _find_matches(
         self,
         index: Bm25Index,
         vector_matches: VectorMatches,
@@ -145,23 +147,23 @@ class HybridSearch:
         excluded: frozenset[int],
     ) -> HybridMatches:
         text = query if isinstance(query, str) else query.text
-        by_bm25 = self._bm25_matches(index, text, depth, filters, excluded)
+        by_bm25 = self._find_bm25_matches(index, text, depth, filters, excluded)
         if isinstance(query, str):
             return HybridMatches(vector_matches, by_bm25)
         passages = index is self._passage_bm25
         return HybridMatches(
-            vector_matches, by_bm25, self._lexical_matches(passages, query.lexical, depth, filters, excluded)
+            vector_matches, by_bm25, self._find_lexical_matches(passages, query.lexical, depth, filters, excluded)
         )
 
-    def _lexical_matches(
+    def _find_lexical_matches(
         self, in_passages: bool, query: LexicalWeights, depth: int, filters: Filters, excluded: frozenset[int]
     ) -> LexicalMatches:
         """Search the lexical indexes of papers or passages, and return the matches as units."""
-        excluded_units = self._passages_of(excluded) if in_passages else np.array(sorted(excluded), np.int64)
+        excluded_units = self._list_passages_of(excluded) if in_passages else np.array(sorted(excluded), np.int64)
         units, scores = [_NO_UNITS], [np.empty(0)]
-        for start, index, segment in self._lexical_indexes(in_passages):
-            row_filter = segment.passage_row_filter(filters) if in_passages else segment.row_filter(filters)
-            matches = index.nearest(query, depth + len(excluded_units), row_filter)
+        for start, index, segment in self._list_lexical_indexes(in_passages):
+            row_filter = segment.get_passage_row_filter(filters) if in_passages else segment.get_row_filter(filters)
+            matches = index.find_nearest(query, depth + len(excluded_units), row_filter)
             units.append(matches.rows + start)
             scores.append(matches.scores)
         all_units, all_scores = np.concatenate(units), np.concatenate(scores)
@@ -169,20 +171,20 @@ class HybridSearch:
         order = kept_positions[np.lexsort((all_units[kept_positions], -all_scores[kept_positions]))][:depth]
         return LexicalMatches(all_units[order], all_scores[order])
 
-    def _lexical_scores(self, query: Query, units: Sequence[int]) -> dict[int, float]:
+    def _compute_lexical_scores(self, query: Query, units: Sequence[int]) -> dict[int, float]:
         """Return the lexical score of each unit; empty if the query has no weights."""
         if isinstance(query, str):
             return {}
         unit_array = np.asarray(units, np.int64)
         scores = np.zeros(len(unit_array))
         for in_passages in (False, True):
-            for start, index, _ in self._lexical_indexes(in_passages):
+            for start, index, _ in self._list_lexical_indexes(in_passages):
                 in_index = (unit_array >= start) & (unit_array < start + len(index))
                 if in_index.any():
-                    scores[in_index] = index.scores(query.lexical, unit_array[in_index] - start)
+                    scores[in_index] = index.compute_scores(query.lexical, unit_array[in_index] - start)
         return dict(zip(units, scores.tolist(), strict=True))
 
-    def _lexical_indexes(self, in_passages: bool) -> Iterator[tuple[int, LexicalIndex, Segment]]:
+    def _list_lexical_indexes(self, in_passages: bool) -> Iterator[tuple[int, LexicalIndex, Segment]]:
         """Yield each lexical index with its first unit and its segment."""
         starts = self.units.passages if in_passages else self.units.papers
         for start, segment in zip(starts.tolist(), self._segments, strict=False):
@@ -190,39 +192,39 @@ class HybridSearch:
             if index is not None:
                 yield start, index, segment
 
-    def _nearest_passages(
+    def _find_nearest_passages(
         self, vectors: Vectors, limit: int, filters: Filters, excluded: frozenset[int]
     ) -> list[VectorMatches]:
-        excluded_units = self._passages_of(excluded)
+        excluded_units = self._list_passages_of(excluded)
         matches_by_segment = [
-            segment.passages.nearest(vectors, limit + len(excluded_units), segment.passage_row_filter(filters))
+            segment.passages.find_nearest(vectors, limit + len(excluded_units), segment.get_passage_row_filter(filters))
             if segment.passages
             else []
             for segment in self._segments
         ]
         return _merge_matches(matches_by_segment, self.units.passages, limit, len(vectors), excluded_units)
 
-    def _bm25_matches(
+    def _find_bm25_matches(
         self, index: Bm25Index, query: str, depth: int, filters: Filters, excluded: frozenset[int]
     ) -> Bm25Matches:
         """Search a BM25 index, and return the matches as units."""
         starts = self.units.papers if index is self._paper_bm25 else self.units.passages
         excluded_units = (
-            np.array(sorted(excluded), np.int64) if index is self._paper_bm25 else self._passages_of(excluded)
+            np.array(sorted(excluded), np.int64) if index is self._paper_bm25 else self._list_passages_of(excluded)
         )
         hits = index.search(query, depth + len(excluded_units), filters)
-        numbers = [self._segment_by_ordinal[item >> 32] for item in hits.documents.tolist()]
+        numbers = [self._segment_by_ordinal[document >> 32] for document in hits.documents.tolist()]
         units = starts[numbers] + (hits.documents & 0xFFFFFFFF) if numbers else _NO_UNITS
         if len(excluded_units):
             is_kept = ~np.isin(units, excluded_units)
             return Bm25Matches(units[is_kept][:depth], hits.scores[is_kept][:depth])
         return Bm25Matches(units[:depth], hits.scores[:depth])
 
-    def _passages_of(self, papers: Iterable[int]) -> Units:
+    def _list_passages_of(self, papers: Iterable[int]) -> Units:
         units = [_NO_UNITS]
         for unit in sorted(papers):
             number, row = self.units.locate(unit)
-            units.append(self.units.passages[number] + self._segments[number].passages_of(np.array([row])))
+            units.append(self.units.passages[number] + self._segments[number].find_passage_rows(np.array([row])))
         return np.concatenate(units)
 
 

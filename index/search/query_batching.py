@@ -67,13 +67,13 @@ class QueryBatcher:
     def close(self) -> None:
         """Cancel pending calls."""
         self._thread.shutdown(wait=False, cancel_futures=True)
-        for item in self._take_all():
-            item.answer.cancel()
+        for call in self._take_all():
+            call.answer.cancel()
 
     def _run_next(self) -> None:
         """Run the next call and its batch. This is submitted once per call, so an earlier batch may have left nothing
         to do."""
-        calls = [item for item in self._take_batch() if item.answer.set_running_or_notify_cancel()]
+        calls = [call for call in self._take_batch() if call.answer.set_running_or_notify_cancel()]
         if len(calls) > 1:
             calls = self._answer_batch(calls)
         for item in calls:
@@ -87,12 +87,12 @@ class QueryBatcher:
             if not first.columns:
                 return [first]
             batch, remaining, queries = [first], deque[_PendingCall](), first.queries
-            for item in self._queue:
-                if item.columns and item.batch_key == first.batch_key and queries + item.queries <= _MAX_QUERIES:
-                    batch.append(item)
-                    queries += item.queries
+            for call in self._queue:
+                if call.columns and call.batch_key == first.batch_key and queries + call.queries <= _MAX_QUERIES:
+                    batch.append(call)
+                    queries += call.queries
                 else:
-                    remaining.append(item)
+                    remaining.append(call)
             self._queue = remaining
             return batch
 
@@ -105,7 +105,7 @@ class QueryBatcher:
         """Answer a batch, and return the calls that must be run individually: none, or all if the batch failed."""
         first = calls[0]
         try:
-            columns = [_join([item.args[column] for item in calls]) for column in range(first.columns)]
+            columns = [_join([call.args[column] for call in calls]) for column in range(first.columns)]
             answers = first.function(self._subject, *columns, *first.args[first.columns :], **first.kwargs)
         except Exception:  # noqa: BLE001 - running the calls individually raises the error in the right one
             return list(calls)
@@ -127,4 +127,4 @@ class QueryBatcher:
 def _join(values: Sequence[Any]) -> Any:
     if isinstance(values[0], np.ndarray):
         return np.concatenate(values)
-    return [item for value in values for item in value]
+    return [element for value in values for element in value]

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assayer.ports import Vectors
-from index.disk_access import library_errors_as_oserror
+from index.disk_access import convert_library_errors
 from index.faiss_build import load_faiss
 from index.segments.row_filter import RowFilter
 from index.segments.weak_method import cache_method
@@ -47,7 +47,7 @@ class IndexTraining(NamedTuple):
     seed: int = _SEED
 
 
-def index_kind_for(rows: int, dimensions: int, exact_up_to: int) -> IndexKind:
+def choose_index_kind(rows: int, dimensions: int, exact_up_to: int) -> IndexKind:
     if rows <= exact_up_to:
         return "exact"
     return "ivf_pq" if rows >= _PQ_FROM and dimensions % 2 == 0 else "ivf_sq8"
@@ -74,7 +74,7 @@ class ApproximateIndex:
     def lists(self) -> int:
         return int(self.index.nlist)
 
-    def nearest(
+    def find_nearest(
         self, queries: Vectors, limit: int, rescored: int, probes: int, row_filter: RowFilter | None = None
     ) -> Candidates:
         """Return the best `limit` rows for each query, best first. `probes` lists are searched, and the best `rescored`
@@ -90,11 +90,11 @@ class ApproximateIndex:
         return faiss.IndexRefineSearchParameters(
             k_factor=(max(rescored, limit) + 0.5) / limit,  # half a row more, because FAISS rounds the product down
             base_index_params=faiss.SearchParametersIVF(
-                nprobe=min(self.lists, probes), sel=None if row_filter is None else self._selector(row_filter)
+                nprobe=min(self.lists, probes), sel=None if row_filter is None else self._create_selector(row_filter)
             ),
         )
 
-    def _selector(self, row_filter: RowFilter) -> Any:
+    def _create_selector(self, row_filter: RowFilter) -> Any:
         if row_filter.bits is not None:
             return load_faiss().IDSelectorBitmap(row_filter.bits)
         return load_faiss().IDSelectorRange(0, row_filter.rows, True) if row_filter.rows < self.index.ntotal else None
@@ -120,7 +120,7 @@ def build_approximate_index(
     for start in range(0, len(vectors), _ROWS_AT_ONCE):
         index.add(vectors[start : start + _ROWS_AT_ONCE].astype(np.float32))
     index.quantizer = quantizer
-    with library_errors_as_oserror(path.parent):
+    with convert_library_errors(path.parent):
         load_faiss().write_index(index, str(path))
     return ApproximateIndex(index, vectors), IndexTraining(lists, len(sample))
 
@@ -140,10 +140,10 @@ def _create_empty_index(kind: ApproximateIndexKind, dimensions: int, lists: int)
 def add_rescoring(index: Any, vectors: Vectors) -> Any:
     """Wrap an index so that it rescores candidates with `vectors`, which must be in half precision. They are not
     copied, and must stay in memory as long as the index."""
-    return load_faiss().IndexRefine(index, _vector_storage(vectors))
+    return load_faiss().IndexRefine(index, _wrap_vectors(vectors))
 
 
-def _vector_storage(vectors: Vectors) -> Any:
+def _wrap_vectors(vectors: Vectors) -> Any:
     faiss, vector_bytes = load_faiss(), vectors.view(np.uint8)
     half_precision = faiss.ScalarQuantizer.QT_fp16
     storage = faiss.IndexScalarQuantizer(vectors.shape[1], half_precision, faiss.METRIC_INNER_PRODUCT)

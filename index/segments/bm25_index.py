@@ -20,7 +20,7 @@ from tantivy import FieldType, Occur, Query
 
 from assayer.errors import CorpusError
 from assayer.models import OPEN, Filters
-from index.disk_access import library_errors_as_oserror, link_or_copy
+from index.disk_access import convert_library_errors, link_or_copy
 
 TOKENIZER = "english stems 1"
 """Name of the tokenizer. The index stores it, and an index with another tokenizer cannot be opened."""
@@ -44,19 +44,19 @@ class Bm25Document(NamedTuple):
 
 
 class Bm25Matches(NamedTuple):
-    """Document ids (see `document_id`) and their BM25 scores, best first. Equal scores are ordered by id."""
+    """Document ids (see `compute_document_id`) and their BM25 scores, best first. Equal scores are ordered by id."""
 
     documents: NDArray[np.int64]
     scores: NDArray[np.float64]
 
 
-def document_id(segment: int, row: int) -> int:
+def compute_document_id(segment: int, row: int) -> int:
     """Return the document id for a row in the segment with ordinal `segment`."""
     return segment << 32 | row
 
 
 @cache
-def _schema() -> tantivy.Schema:
+def _build_schema() -> tantivy.Schema:
     builder = tantivy.SchemaBuilder()
     builder.add_text_field("text", tokenizer_name=TOKENIZER, index_option="freq")
     builder.add_unsigned_field("place", indexed=True, fast=True)
@@ -68,7 +68,7 @@ def _schema() -> tantivy.Schema:
 
 
 @cache
-def _analyzer() -> tantivy.TextAnalyzer:
+def _build_analyzer() -> tantivy.TextAnalyzer:
     return (
         tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.regex(r"\w\w+"))
         .filter(tantivy.Filter.remove_long(60))
@@ -81,10 +81,10 @@ def _analyzer() -> tantivy.TextAnalyzer:
 
 def _open_index(directory: Path) -> tantivy.Index:
     try:
-        index = tantivy.Index(_schema(), path=str(directory), reuse=True)
+        index = tantivy.Index(_build_schema(), path=str(directory), reuse=True)
     except ValueError as error:
         raise CorpusError(f"The word index in {directory} cannot be opened: {error}.", _REBUILD) from None
-    index.register_tokenizer(TOKENIZER, _analyzer())
+    index.register_tokenizer(TOKENIZER, _build_analyzer())
     return index
 
 
@@ -92,12 +92,12 @@ def write_bm25_index(directory: Path, added_documents: Iterable[Bm25Document], r
     """Add documents to the index in a directory, and remove others by id. If the directory is empty, the index is
     created."""
     index = _open_index(directory)
-    with library_errors_as_oserror(directory):
+    with convert_library_errors(directory):
         writer = index.writer(heap_size=_HEAP_BYTES, num_threads=1)
-        for item in removed_ids:
-            writer.delete_documents_by_query(Query.term_query(_schema(), "place", item))
+        for document_id in removed_ids:
+            writer.delete_documents_by_query(Query.term_query(_build_schema(), "place", document_id))
         for document in added_documents:
-            writer.add_document(_document(document))
+            writer.add_document(_convert_document(document))
         writer.commit()
         writer.wait_merging_threads()
 
@@ -113,7 +113,7 @@ def copy_bm25_index(source: Path, target: Path) -> None:
 
 
 @contextmanager
-def _writable_directory(directory: Path) -> Iterator[Path]:
+def _open_writable_directory(directory: Path) -> Iterator[Path]:
     """Yield a directory in which tantivy can write the lock file that it needs even for reading: `directory` itself or,
     if that is read-only, a temporary directory of links. It is needed only while the index is being opened."""
     if os.access(directory, os.W_OK):
@@ -128,7 +128,7 @@ def _writable_directory(directory: Path) -> Iterator[Path]:
 
 class Bm25Index:
     def __init__(self, directory: Path) -> None:
-        with _writable_directory(directory) as place:
+        with _open_writable_directory(directory) as place:
             self._searcher = _open_index(place).searcher()
 
     def __len__(self) -> int:
@@ -136,49 +136,51 @@ class Bm25Index:
 
     def search(self, query: str, limit: int, filters: Filters) -> Bm25Matches:
         """Return the best documents for a query. Only the query's rarest words are searched for."""
-        terms = self._rarest_terms(query)
+        terms = self._find_rarest_terms(query)
         if not terms or not limit:
             return Bm25Matches(np.empty(0, np.int64), np.empty(0, np.float64))
-        parsed_query = _add_filters(Query.boolean_query([(Occur.Should, _term(*term)) for term in terms]), filters)
+        parsed_query = _add_filters(
+            Query.boolean_query([(Occur.Should, _build_term_query(*term)) for term in terms]), filters
+        )
         hits = self._searcher.search(parsed_query, limit, count=False).hits
         places = np.array(self._searcher.fast_field_values("place", [address for _, address in hits]), np.int64)
         scores = np.array([score for score, _ in hits], np.float64)
         order = np.lexsort((places, -scores))
         return Bm25Matches(places[order], scores[order])
 
-    def _rarest_terms(self, query: str) -> list[tuple[str, int]]:
+    def _find_rarest_terms(self, query: str) -> list[tuple[str, int]]:
         """Return the rarest of the query's words that occur in the index, with their counts in the query."""
-        counts = Counter(_analyzer().analyze(query))
+        counts = Counter(_build_analyzer().analyze(query))
         frequencies = [(self._searcher.doc_freq("text", word), word) for word in counts]
-        rarest = sorted(item for item in frequencies if item[0])[:_MAX_TERMS]
+        rarest = sorted(word_frequency for word_frequency in frequencies if word_frequency[0])[:_MAX_TERMS]
         return [(word, counts[word]) for _, word in rarest]
 
 
-def _term(word: str, times: int) -> Query:
-    query = Query.term_query(_schema(), "text", word, "freq")
+def _build_term_query(word: str, times: int) -> Query:
+    query = Query.term_query(_build_schema(), "text", word, "freq")
     return query if times == 1 else Query.boost_query(query, float(times))
 
 
 def _add_filters(query: Query, filters: Filters) -> Query:
     """Add the filters as conditions that do not change the score."""
     required: list[tuple[Occur, Query]] = []
-    days = _days(filters)
+    days = _build_day_query(filters)
     if days is not None:
-        required.append((Occur.Must, Query.range_query(_schema(), "day", FieldType.Integer, *days)))
+        required.append((Occur.Must, Query.range_query(_build_schema(), "day", FieldType.Integer, *days)))
     for name, values in (("venue", filters.venues), ("field", filters.fields)):
         if values:
             required.append(
-                (Occur.Must, Query.term_set_query(_schema(), name, [value.lower() for value in sorted(values)]))
+                (Occur.Must, Query.term_set_query(_build_schema(), name, [value.lower() for value in sorted(values)]))
             )
     if filters.retracted is not None:
-        required.append((Occur.Must, Query.term_query(_schema(), "retracted", filters.retracted)))
+        required.append((Occur.Must, Query.term_query(_build_schema(), "retracted", filters.retracted)))
     if not required:
         return query
-    conditions = [(occur, Query.const_score_query(item, 0.0)) for occur, item in required]
+    conditions = [(occur, Query.const_score_query(query, 0.0)) for occur, query in required]
     return Query.boolean_query([(Occur.Must, query), *conditions])
 
 
-def _days(filters: Filters) -> tuple[int, int] | None:
+def _build_day_query(filters: Filters) -> tuple[int, int] | None:
     window = filters.window
     if window == OPEN:
         return None
@@ -187,7 +189,7 @@ def _days(filters: Filters) -> tuple[int, int] | None:
     return first, last
 
 
-def _document(bm25_document: Bm25Document) -> tantivy.Document:
+def _convert_document(bm25_document: Bm25Document) -> tantivy.Document:
     document = tantivy.Document()
     document.add_text("text", bm25_document.text)
     document.add_unsigned("place", bm25_document.place)

@@ -66,11 +66,11 @@ class CitationGraph:
         """Return the number of citations, including citations of papers that are not in the corpus."""
         return len(self._cited_hashes)
 
-    def cited_by(self, row: int) -> Hashes:
+    def get_cited_hashes(self, row: int) -> Hashes:
         """Return the hashed ids that the paper in a row cites, in the order of its reference list."""
         return self._cited_hashes[self._starts[row] : self._starts[row + 1]]
 
-    def citing(self, cited_hash: int) -> NDArray[np.uint32]:
+    def find_citing_rows(self, cited_hash: int) -> NDArray[np.uint32]:
         """Return the distinct rows of the papers that cite the paper with this hashed id, ascending."""
-        rows = self.citing_rows.rows(cited_hash)
+        rows = self.citing_rows.find_rows(cited_hash)
         return rows[np.concatenate([[True], rows[1:] != rows[:-1]])] if len(rows) else rows

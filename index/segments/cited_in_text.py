@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from index.records.paper_record import CitedInText, works_from_json
+from index.records.paper_record import CitedInText, parse_works_json
 
 _FILE = "cited-in-text.arrow"
 _SCHEMA = pa.schema([pa.field("row", pa.uint32(), nullable=False), pa.field("works", pa.string(), nullable=False)])
@@ -30,7 +30,7 @@ class CitedInTextWriter:
         self._open.close()
 
     def write(self, works: pa.Array) -> None:
-        """Append the works cited by the next rows, as JSON from `works_json`; null for rows without any."""
+        """Append the works cited by the next rows, as JSON from `format_works_as_json`; null for rows without any."""
         present_rows = np.flatnonzero(works.is_valid().to_numpy(zero_copy_only=False))
         if len(present_rows):
             if self._writer is None:
@@ -51,8 +51,8 @@ class CitedInTextFile:
         """Rows of the papers whose texts cite works, ascending."""
         self._works = table["works"]
 
-    def works(self, row: int) -> tuple[CitedInText, ...]:
+    def get_works(self, row: int) -> tuple[CitedInText, ...]:
         place = int(np.searchsorted(self.rows, row))
         if place == len(self.rows) or int(self.rows[place]) != row:
             return ()
-        return works_from_json(self._works[place].as_py())
+        return parse_works_json(self._works[place].as_py())

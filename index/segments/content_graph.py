@@ -76,7 +76,7 @@ def write_content_graph(store: PaperStore, directory: Path, readings: ContentRea
     """Write the content graph. Equal records and readings produce equal files. Memory use is about 300 bytes per
     paper."""
     readers: Counter[str] = Counter()
-    batches = [_read(batch, readings, readers) for batch in store.batches(("title", "abstract"))]
+    batches = [_read(batch, readings, readers) for batch in store.read_batches(("title", "abstract"))]
     write_contents(batches or [_read([], readings, readers)], directory)
     if readers:
         (directory / CONTENT_FOLDER / _READERS).write_text(json.dumps(dict(sorted(readers.items()))) + "\n", "utf-8")
@@ -112,12 +112,12 @@ def _read(records: list[dict[str, Any]], readings: ContentReadings, readers: Cou
         papers.append(contents_of(record["title"], record["abstract"]) if reading is None else reading.contents)
     mentions = [mention for paper in papers for mention in paper.mentions]
     return ContentBatch(
-        np.array([len(item.mentions) for item in papers], np.int64),
-        hash64(_key(mention.kind, mention.normalised) for mention in mentions),
+        np.array([len(paper.mentions) for paper in papers], np.int64),
+        hash64(_build_key(mention.kind, mention.normalised) for mention in mentions),
         pa.array([mention.name for mention in mentions], pa.string()),
         np.array([mention.kind == "method" for mention in mentions], np.bool_),
-        np.array([(0, *_start_and_length(mention.sentence), _flags(mention)) for mention in mentions], NAME_USE),
-        np.array([len(item.claims) for item in papers], np.int64),
+        np.array([(0, *_start_and_length(mention.sentence), _encode_flags(mention)) for mention in mentions], NAME_USE),
+        np.array([len(paper.claims) for paper in papers], np.int64),
         np.array([_start_and_length(claim) for paper in papers for claim in paper.claims], CLAIM),
     )
 
@@ -128,10 +128,10 @@ def _starts(counts: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def _write_names(names: pa.ChunkedArray, path: Path) -> None:
     with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, _NAME_SCHEMA) as writer:
-        writer.write_batch(pa.record_batch([names.combine_chunks()], schema=_NAME_SCHEMA))
+        writer.write_batch(pa.build_record_batch([names.combine_chunks()], schema=_NAME_SCHEMA))
 
 
-def _flags(mention: Mention) -> int:
+def _encode_flags(mention: Mention) -> int:
     return _INTRODUCED * mention.introduced | _BUILT_ON * mention.built_on
 
 
@@ -140,17 +140,17 @@ def _start_and_length(part: TextPart) -> tuple[int, int]:
     return part.start, min(part.end - part.start, _MAX_SENTENCE_CHARS)
 
 
-def _text_at(text: str, start: int, length: int) -> str:
+def _extract_text(text: str, start: int, length: int) -> str:
     return " ".join(text[start : start + length].split())
 
 
-def name_keys(name: str) -> list[int]:
+def compute_name_keys(name: str) -> list[int]:
     """Return the keys under which a name is stored: as a method and as a concept."""
-    keys: list[int] = hash64(_key(kind, normalise_name(name)) for kind in get_args(ContentKind)).tolist()
+    keys: list[int] = hash64(_build_key(kind, normalise_name(name)) for kind in get_args(ContentKind)).tolist()
     return keys
 
 
-def _key(kind: ContentKind, name: str) -> str:
+def _build_key(kind: ContentKind, name: str) -> str:
     return f"{kind} {name}"
 
 
@@ -164,11 +164,11 @@ def extract_contents(title: str, abstract: str) -> PaperContents:
                 name=mention.name,
                 introduced=mention.introduced,
                 built_on=mention.built_on,
-                sentence=_text_at(text, *_start_and_length(mention.sentence)),
+                sentence=_extract_text(text, *_start_and_length(mention.sentence)),
             )
             for mention in contents.mentions
         ),
-        claims=tuple(_text_at(text, *_start_and_length(claim)) for claim in contents.claims),
+        claims=tuple(_extract_text(text, *_start_and_length(claim)) for claim in contents.claims),
     )
 
 
@@ -189,16 +189,16 @@ class ContentGraph:
         self._claim_starts, self._claims = load(_CLAIM_STARTS), load(_CLAIMS)
         self._names = pa.ipc.open_file(pa.memory_map(str(folder / _NAMES))).get_batch(0)["name"]
 
-    def contents(self, row: int, title: str, abstract: str) -> PaperContents:
+    def get_contents(self, row: int, title: str, abstract: str) -> PaperContents:
         """Return the contents of the paper in a row. `title` and `abstract` must be that paper's."""
         text = text_with_title(title, abstract)
         named_contents = (
-            self._named_content(use, text) for use in self._uses[self._starts[row] : self._starts[row + 1]].tolist()
+            self._get_named_content(use, text) for use in self._uses[self._starts[row] : self._starts[row + 1]].tolist()
         )
         claims = self._claims[self._claim_starts[row] : self._claim_starts[row + 1]].tolist()
-        return PaperContents(named=tuple(named_contents), claims=tuple(_text_at(text, *claim) for claim in claims))
+        return PaperContents(named=tuple(named_contents), claims=tuple(_extract_text(text, *claim) for claim in claims))
 
-    def papers_naming(self, key: int) -> NDArray[np.uint32]:
+    def find_papers_naming(self, key: int) -> NDArray[np.uint32]:
         """Return the rows of the papers that contain the name with this key, ascending."""
         key_hash = np.uint64(key)
         place = int(np.searchsorted(self._keys, key_hash))
@@ -206,7 +206,7 @@ class ContentGraph:
             return self._users[:0]
         return self._users[self._user_starts[place] : self._user_starts[place + 1]]
 
-    def counts(self, citations: int) -> BaseGraphCounts:
+    def count_nodes_and_edges(self, citations: int) -> BaseGraphCounts:
         """Count the graph's nodes and edges. `citations` is the number of citations in the segment."""
         methods = self._kinds[self._uses["name"]] == _METHOD
         flags = self._uses["flags"]
@@ -222,12 +222,12 @@ class ContentGraph:
             readers=json.loads(self._readers.read_bytes()) if self._readers.is_file() else {},
         )
 
-    def _named_content(self, use: tuple[int, int, int, int], text: str) -> NamedContent:
+    def _get_named_content(self, use: tuple[int, int, int, int], text: str) -> NamedContent:
         name, start, length, flags = use
         return NamedContent(
             kind="method" if self._kinds[name] else "concept",
             name=self._names[name].as_py(),
             introduced=bool(flags & _INTRODUCED),
             built_on=bool(flags & _BUILT_ON),
-            sentence=_text_at(text, start, length),
+            sentence=_extract_text(text, start, length),
         )

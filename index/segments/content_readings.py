@@ -31,7 +31,7 @@ class ContentReading(Frozen):
     and abstract."""
 
     text: int
-    """Key of the paper's text; see `text_key`."""
+    """Key of the paper's text; see `compute_text_key`."""
     reader: str
     """Model and prompt version."""
     usd: float | None
@@ -70,7 +70,7 @@ class ContentReading(Frozen):
         )
 
 
-def text_key(title: str, abstract: str) -> int:
+def compute_text_key(title: str, abstract: str) -> int:
     return int(hash64([text_with_title(title, abstract)])[0])
 
 
@@ -85,10 +85,10 @@ class ContentReadings(NamedTuple):
         if not path.is_file():
             return NOTHING_READ
         readings = (_parse_line(line) for line in path.read_bytes().splitlines())
-        return cls({item.text: item for item in readings if item is not None})
+        return cls({reading.text: reading for reading in readings if reading is not None})
 
     def find(self, title: str, abstract: str) -> ContentReading | None:
-        return self.by_text.get(text_key(title, abstract)) if self.by_text else None
+        return self.by_text.get(compute_text_key(title, abstract)) if self.by_text else None
 
 
 NOTHING_READ = ContentReadings({})

@@ -54,7 +54,7 @@ class GpuVectors:
             for gpu in [(first + number) % gpus.count]
         ]
 
-    def candidates(self, queries: Vectors, limit: int, row_filter: RowFilter) -> Candidates | None:
+    def find_candidates(self, queries: Vectors, limit: int, row_filter: RowFilter) -> Candidates | None:
         """Return the best allowed rows for each query, best first: somewhat more than `limit` if there are enough.
         Returns None if so many rows are excluded that a GPU cannot select enough; the CPU index must then be used."""
         needed = min(row_filter.count, max(limit + _SPARE, min(limit * _PER_RESULT, MAX_SELECTED)))
@@ -66,7 +66,7 @@ class GpuVectors:
         requested = min(requested, row_filter.rows, MAX_SELECTED)
         if requested < needed:
             return None
-        best = self._best(queries, requested, row_filter.rows)
+        best = self._find_best(queries, requested, row_filter.rows)
         if row_filter.mask is None:
             return best
         passes = row_filter.mask[best]
@@ -75,23 +75,25 @@ class GpuVectors:
         first = np.argsort(~passes, axis=1, kind="stable")[:, :needed]
         return np.take_along_axis(best, first, 1)
 
-    def _best(self, queries: Vectors, limit: int, rows: int) -> Candidates:
+    def _find_best(self, queries: Vectors, limit: int, rows: int) -> Candidates:
         """Return the best among the first `rows` rows, best first."""
         searched_parts = [part for part in self._parts if part.start < rows]
 
-        def nearest(part: _Part) -> GpuMatches:
-            return self._gpus.nearest(part.gpu, queries, part.rows[: rows - part.start], limit)
+        def find_nearest(part: _Part) -> GpuMatches:
+            return self._gpus.find_nearest(part.gpu, queries, part.rows[: rows - part.start], limit)
 
         if len(searched_parts) == 1:
-            return nearest(searched_parts[0]).rows
-        matches = list(_threads().map(nearest, searched_parts))
-        scores = np.hstack([item.scores for item in matches])
-        numbers = np.hstack([item.rows + part.start for item, part in zip(matches, searched_parts, strict=True)])
+            return find_nearest(searched_parts[0]).rows
+        matches = list(_get_thread_pool().map(find_nearest, searched_parts))
+        scores = np.hstack([part_matches.scores for part_matches in matches])
+        numbers = np.hstack(
+            [part_matches.rows + part.start for part_matches, part in zip(matches, searched_parts, strict=True)]
+        )
         order: NDArray[np.int64] = np.argsort(-scores, axis=1, kind="stable")[:, :limit]
         return np.take_along_axis(numbers, order, 1)
 
 
 @cache
-def _threads() -> ThreadPoolExecutor:
+def _get_thread_pool() -> ThreadPoolExecutor:
     """Return the thread pool for using several GPUs at once. FAISS releases the interpreter lock while a GPU works."""
     return ThreadPoolExecutor(thread_name_prefix="gpu")

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from assayer.errors import ConfigurationError
 from assayer.ports import Vectors
-from index.faiss_build import faiss_packages, load_faiss
+from index.faiss_build import list_faiss_packages, load_faiss
 
 Device = Literal["cpu", "cuda"]
 MAX_SELECTED = 2_048
@@ -45,12 +45,12 @@ class Gpus(Protocol):
         Raises ConfigurationError if there is not enough memory."""
         ...
 
-    def nearest(self, gpu: int, queries: Vectors, rows: Any, limit: int) -> GpuMatches:
+    def find_nearest(self, gpu: int, queries: Vectors, rows: Any, limit: int) -> GpuMatches:
         """Return the nearest of the rows stored by `put`, by inner product: up to `limit`, but no more than there are
         rows, and no more than `MAX_SELECTED`."""
         ...
 
-    def assigner(self, dimensions: int) -> Any:
+    def create_assigner(self, dimensions: int) -> Any:
         """Return an empty flat inner-product FAISS index on all GPUs."""
         ...
 
@@ -61,7 +61,7 @@ def open_gpus(device: Device) -> Gpus | None:
     if device == "cpu":
         return None
     faiss = load_faiss()
-    installed_packages = faiss_packages()
+    installed_packages = list_faiss_packages()
     install_hint = (
         f"Run: pip uninstall {' '.join(installed_packages)}; then pip install 'assayer-research[gpu]'. {_CPU_HINT}"
     )
@@ -110,7 +110,7 @@ class FaissGpus:
     def put(self, gpu: int, rows: Vectors) -> Any:
         torch = self._torch
         try:
-            tensor = torch.empty(rows.shape, dtype=torch.float16, device=self.device(gpu))
+            tensor = torch.empty(rows.shape, dtype=torch.float16, device=self.get_device_name(gpu))
             for start in range(0, len(rows), _ROWS_AT_ONCE):
                 chunk = np.array(rows[start : start + _ROWS_AT_ONCE], np.float16)
                 tensor[start : start + len(chunk)].copy_(torch.from_numpy(chunk))
@@ -123,11 +123,11 @@ class FaissGpus:
             ) from None
         return tensor
 
-    def device(self, gpu: int) -> str:
+    def get_device_name(self, gpu: int) -> str:
         """Return torch's name for a GPU."""
         return f"cuda:{gpu}"
 
-    def nearest(self, gpu: int, queries: Vectors, rows: Any, limit: int) -> GpuMatches:
+    def find_nearest(self, gpu: int, queries: Vectors, rows: Any, limit: int) -> GpuMatches:
         """Return the nearest rows. Queries and results are in host memory."""
         faiss, query_array = self._faiss, np.ascontiguousarray(queries, np.float16)
         matches = _create_empty_matches(len(query_array), min(limit, len(rows), MAX_SELECTED))
@@ -144,7 +144,7 @@ class FaissGpus:
             faiss.bfKnn(self._resources[gpu], parameters)
         return matches
 
-    def assigner(self, dimensions: int) -> Any:
+    def create_assigner(self, dimensions: int) -> Any:
         return self._faiss.index_cpu_to_all_gpus(self._faiss.IndexFlatIP(dimensions))
 
 

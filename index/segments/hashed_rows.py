@@ -20,7 +20,7 @@ class RowFiles(NamedTuple):
     def write(self, hashes: Hashes, rows: NDArray[np.uint32], directory: Path) -> None:
         order = np.argsort(hashes, kind="stable")
         np.save(directory / self.hashes, hashes[order])
-        np.save(directory / self.rows, rows[order])
+        np.save(directory / self.find_rows, rows[order])
 
 
 class HashedRows:
@@ -31,23 +31,23 @@ class HashedRows:
     def __len__(self) -> int:
         return len(self._hashes)
 
-    def ranges(self, hashes: Hashes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def find_ranges(self, hashes: Hashes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the range of entries for each hash, as two arrays: first entry, and entry after the last."""
         return np.searchsorted(self._hashes, hashes, "left"), np.searchsorted(self._hashes, hashes, "right")
 
-    def rows(self, hash_value: int) -> NDArray[np.uint32]:
+    def find_rows(self, hash_value: int) -> NDArray[np.uint32]:
         """Return the rows with a hash, in the order they were written."""
-        first, last = self.ranges(np.array([hash_value], np.uint64))
+        first, last = self.find_ranges(np.array([hash_value], np.uint64))
         return self._rows[int(first[0]) : int(last[0])]
 
-    def candidates(self, hashes: Hashes) -> list[list[int]]:
+    def find_candidates(self, hashes: Hashes) -> list[list[int]]:
         """Return the rows for each hash; several rows can have the same hash."""
-        pairs = zip(*map(np.ndarray.tolist, self.ranges(hashes)), strict=True)
+        pairs = zip(*map(np.ndarray.tolist, self.find_ranges(hashes)), strict=True)
         return [self._rows[start:end].tolist() for start, end in pairs]
 
-    def matches(self, hashes: Hashes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def find_matches(self, hashes: Hashes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return all (position in `hashes`, row with that hash) pairs as two arrays, ascending by position."""
-        first, last = self.ranges(hashes)
+        first, last = self.find_ranges(hashes)
         counts = last - first
         places = np.repeat(np.arange(len(hashes)), counts)
         steps = np.arange(len(places)) - np.repeat(np.cumsum(counts) - counts, counts)

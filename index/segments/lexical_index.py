@@ -39,9 +39,9 @@ class LexicalIndex:
     def __len__(self) -> int:
         return self._count
 
-    def nearest(self, query: LexicalWeights, limit: int, row_filter: RowFilter) -> LexicalMatches:
+    def find_nearest(self, query: LexicalWeights, limit: int, row_filter: RowFilter) -> LexicalMatches:
         """Return the best allowed rows that share a token with the query."""
-        scores = self._all_scores(query, row_filter.rows)
+        scores = self._compute_all_scores(query, row_filter.rows)
         if row_filter.mask is not None:
             scores[~row_filter.mask[: row_filter.rows]] = 0.0
         rows = np.flatnonzero(scores)
@@ -51,19 +51,19 @@ class LexicalIndex:
         order = np.lexsort((rows, -scores[rows]))[:limit]
         return LexicalMatches(rows[order].astype(np.int64), scores[rows[order]])
 
-    def scores(self, query: LexicalWeights, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+    def compute_scores(self, query: LexicalWeights, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return each row's score, in the order of `rows`; 0 for rows that share no token with the query."""
         order = np.argsort(rows)
         scores = np.zeros(len(rows))
-        for first, last, weight in self._known_tokens(query):
+        for first, last, weight in self._find_known_tokens(query):
             token_rows = self._rows[first:last]
             places = np.searchsorted(token_rows, rows[order])
             is_present = places < len(token_rows)
             is_present[is_present] = token_rows[places[is_present]] == rows[order][is_present]
-            scores[order[is_present]] += self._products(first + places[is_present], weight)
-        return _round(scores)
+            scores[order[is_present]] += self._multiply_weights(first + places[is_present], weight)
+        return _round_scores(scores)
 
-    def by_rows(self) -> LexicalRows:
+    def read_by_row(self) -> LexicalRows:
         """Return all weights, arranged by row. Reads the whole index."""
         values = np.asarray(self._weights).view(
             np.int16
@@ -73,15 +73,15 @@ class LexicalIndex:
         weights: NDArray[np.float16] = matrix.data.view(np.float16)
         return LexicalRows(matrix.indptr.astype(np.int64), self._tokens[matrix.indices], weights)
 
-    def _all_scores(self, query: LexicalWeights, rows: int) -> NDArray[np.float64]:
+    def _compute_all_scores(self, query: LexicalWeights, rows: int) -> NDArray[np.float64]:
         """Return the scores of the first `rows` rows."""
         scores = np.zeros(rows)
-        for first, last, weight in self._known_tokens(query):
+        for first, last, weight in self._find_known_tokens(query):
             token_rows = slice(first, first + int(np.searchsorted(self._rows[first:last], rows)))
-            scores[self._rows[token_rows]] += self._products(token_rows, weight)
-        return _round(scores)
+            scores[self._rows[token_rows]] += self._multiply_weights(token_rows, weight)
+        return _round_scores(scores)
 
-    def _known_tokens(self, query: LexicalWeights) -> Iterable[tuple[int, int, float]]:
+    def _find_known_tokens(self, query: LexicalWeights) -> Iterable[tuple[int, int, float]]:
         """Yield, for each of the query's tokens that is in the index, the start and end of its rows and its weight in
         the query."""
         places = np.searchsorted(self._tokens, query.tokens)
@@ -89,7 +89,7 @@ class LexicalIndex:
             if place < len(self._tokens) and int(self._tokens[place]) == token:
                 yield int(self._offsets[place]), int(self._offsets[place + 1]), weight
 
-    def _products(self, places: slice | NDArray[np.int64], weight: float) -> NDArray[np.float64]:
+    def _multiply_weights(self, places: slice | NDArray[np.int64], weight: float) -> NDArray[np.float64]:
         products: NDArray[np.float64] = self._weights[places].astype(np.float64) * weight
         return products
 
@@ -110,7 +110,7 @@ class LexicalIndex:
         return load_array(self._directory / _WEIGHTS)
 
 
-def _round(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+def _round_scores(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """Round scores to six decimals, like cosines."""
     return np.round(scores, 6)
 
@@ -119,19 +119,19 @@ def write_lexical_index(directory: Path, spool: LexicalSpool) -> None:
     """Write the index for all rows in the spool. The spool is read twice, block by block, so that memory use does not
     grow with the number of rows."""
     counts: dict[int, int] = {}
-    for block in spool.blocks():
+    for block in spool.read_blocks():
         distinct, times = np.unique(block.tokens, return_counts=True)
         for token, count in zip(distinct.tolist(), times.tolist(), strict=True):
             counts[token] = counts.get(token, 0) + count
     tokens = np.array(sorted(counts), np.int32)
-    offsets = np.concatenate([[0], np.cumsum([counts[item] for item in tokens.tolist()], dtype=np.int64)])
+    offsets = np.concatenate([[0], np.cumsum([counts[token] for token in tokens.tolist()], dtype=np.int64)])
     offsets = offsets.astype(np.int64)
     np.save(directory / _TOKENS, tokens)
     np.save(directory / _OFFSETS, offsets)
     rows = _create_file(directory / _ROWS, np.dtype(np.int32), int(offsets[-1]))
     weights = _create_file(directory / _WEIGHTS, np.dtype(np.float16), int(offsets[-1]))
     next_free, start = offsets[:-1].copy(), 0
-    for block in spool.blocks():
+    for block in spool.read_blocks():
         row_numbers = start + np.repeat(np.arange(len(block.offsets) - 1, dtype=np.int32), np.diff(block.offsets))
         columns = np.searchsorted(tokens, block.tokens)
         order = np.argsort(columns, kind="stable")  # rows of a token stay in their order

@@ -20,17 +20,17 @@ class LexicalRows(NamedTuple):
     weights: NDArray[np.float16]
     """Weights in half precision, within 0.05 % of the model's values."""
 
-    def row(self, number: int) -> LexicalWeights:
+    def get_row(self, number: int) -> LexicalWeights:
         first, last = int(self.offsets[number]), int(self.offsets[number + 1])
         return LexicalWeights(np.array(self.tokens[first:last]), self.weights[first:last].astype(np.float32))
 
 
 def pack_rows(rows: Sequence[LexicalWeights]) -> LexicalRows:
-    counts = [len(item.tokens) for item in rows]
+    counts = [len(row.tokens) for row in rows]
     return LexicalRows(
         np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]).astype(np.int64),
-        np.concatenate([np.empty(0, np.int32), *(item.tokens for item in rows)]).astype(np.int32),
-        np.concatenate([np.empty(0, np.float16), *(item.weights.astype(np.float16) for item in rows)]),
+        np.concatenate([np.empty(0, np.int32), *(row.tokens for row in rows)]).astype(np.int32),
+        np.concatenate([np.empty(0, np.float16), *(row.weights.astype(np.float16) for row in rows)]),
     )
 
 
@@ -56,7 +56,7 @@ class LexicalSpool:
         for values in pack_rows(rows):
             np.save(self._open_file, values)
 
-    def blocks(self) -> Iterator[LexicalRows]:
+    def read_blocks(self) -> Iterator[LexicalRows]:
         """Yield the rows in blocks, as they were appended."""
         file = self._open_file
         last = file.seek(0, 2)

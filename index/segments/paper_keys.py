@@ -25,42 +25,42 @@ NO_KEY = 0
 """Placeholder for a work that lacks a key."""
 
 
-def keys_of_work(work: CitedInText) -> NDArray[np.uint64]:
+def compute_keys_of_work(work: CitedInText) -> NDArray[np.uint64]:
     """Return an array of six keys, most reliable first: corpus id, DOI, arXiv id, and the title with three years. These
     are the work's year, the year before and the year after, because a preprint and its publication are often a year
     apart. Missing keys are `NO_KEY`."""
     arxiv = work.arxiv or parse_arxiv_id(work.doi)
     years = () if work.year is None else (work.year, work.year - 1, work.year + 1)
-    titles = [_title_key(work.title, year) for year in years] or [""] * 3
-    names = [work.id, _doi_key(work.doi), _arxiv_key(arxiv), *titles]
-    return np.where([bool(item) for item in names], hash64(names), np.uint64(NO_KEY))
+    titles = [_compute_title_key(work.title, year) for year in years] or [""] * 3
+    names = [work.id, _compute_doi_key(work.doi), _compute_arxiv_key(arxiv), *titles]
+    return np.where([bool(name) for name in names], hash64(names), np.uint64(NO_KEY))
 
 
-def _keys_of_paper(columns: Mapping[str, Any]) -> list[str]:
+def _compute_keys_of_paper(columns: Mapping[str, Any]) -> list[str]:
     day, identifiers = columns["publication_date"], columns["identifiers"] or {}
     name = identifiers.get("doi") or ""
     arxiv = identifiers.get("arxiv") or parse_arxiv_id(name)
-    title = _title_key(columns["title"], day.year) if day else ""
-    return [key for key in (_doi_key(name), _arxiv_key(arxiv), title) if key]
+    title = _compute_title_key(columns["title"], day.year) if day else ""
+    return [key for key in (_compute_doi_key(name), _compute_arxiv_key(arxiv), title) if key]
 
 
-def _doi_key(name: str) -> str:
+def _compute_doi_key(name: str) -> str:
     return f"doi {name}" if name else ""
 
 
-def _arxiv_key(name: str) -> str:
+def _compute_arxiv_key(name: str) -> str:
     return f"arxiv {name}" if name else ""
 
 
-def _title_key(title: str, year: int) -> str:
+def _compute_title_key(title: str, year: int) -> str:
     letters = build_title_key(title)
     return f"title {year} {letters}" if len(letters) >= _MIN_TITLE_LETTERS else ""
 
 
 def write_paper_keys(store: PaperStore, directory: Path) -> None:
     hashes, rows, row = [np.empty(0, np.uint64)], [np.empty(0, np.uint32)], 0
-    for batch in store.batches(_COLUMNS):
-        keys = [_keys_of_paper(columns) for columns in batch]
+    for batch in store.read_batches(_COLUMNS):
+        keys = [_compute_keys_of_paper(columns) for columns in batch]
         hashes.append(hash64(key for paper_keys in keys for key in paper_keys))
         rows.append(
             np.repeat(np.arange(row, row + len(keys), dtype=np.uint32), [len(paper_keys) for paper_keys in keys])

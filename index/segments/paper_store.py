@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from assayer.models import Identifiers, Paper, PaperId, Retraction, Section
 from index.arrays import load_array
 from index.hashing import hash64
-from index.records.paper_record import CitedInText, PaperRecord, works_json
+from index.records.paper_record import CitedInText, PaperRecord, format_works_as_json
 from index.segments.citation_graph import UNDATED
 from index.segments.cited_in_text import CitedInTextFile, CitedInTextWriter
 from index.segments.hashed_rows import HashedRows, RowFiles
@@ -64,21 +64,21 @@ _SEARCHED_FIELDS = ["title", "abstract", "publication_date", "venue", "fields", 
 _IDS = RowFiles("ids.npy", "id-rows.npy")
 
 
-def record_digest(record: PaperRecord) -> int:
+def compute_record_digest(record: PaperRecord) -> int:
     """Return a hash of the whole record. Updates use it to recognise unchanged records. The year is excluded, because
     it is part of the date."""
-    unsaid = {"year"} if record.cited_in_text else {"year", _CITED}
-    return int(hash64([record.model_dump_json(exclude=unsaid)])[0])
+    excluded_fields = {"year"} if record.cited_in_text else {"year", _CITED}
+    return int(hash64([record.model_dump_json(exclude=excluded_fields)])[0])
 
 
-def record_batch(records: Sequence[PaperRecord]) -> pa.RecordBatch:
+def build_record_batch(records: Sequence[PaperRecord]) -> pa.RecordBatch:
     """Return a batch of records with the columns of `SORTING_SCHEMA`."""
-    return pa.RecordBatch.from_pylist([_row(record) for record in records], schema=SORTING_SCHEMA)
+    return pa.RecordBatch.from_pylist([_build_row(record) for record in records], schema=SORTING_SCHEMA)
 
 
-def _row(record: PaperRecord) -> dict[str, Any]:
+def _build_row(record: PaperRecord) -> dict[str, Any]:
     fields = record.model_dump(exclude={_CITED})
-    return fields | {"digest": record_digest(record), _CITED: works_json(record.cited_in_text)}
+    return fields | {"digest": compute_record_digest(record), _CITED: format_works_as_json(record.cited_in_text)}
 
 
 def write_papers(batches: Iterable[pa.RecordBatch], directory: Path) -> None:
@@ -110,21 +110,21 @@ class PaperStore:
         """Rows, keyed by the hashes of their ids."""
         self._cited_in_text = CitedInTextFile(directory)
         self._days: NDArray[np.int32] = load_array(directory / _DAYS)
-        self.paper = cache_method(self._paper, _REMEMBERED)
+        self.get_paper = cache_method(self._build_paper, _REMEMBERED)
 
     def __len__(self) -> int:
         return len(self.by_hash)
 
-    def rows(self, ids: Iterable[PaperId]) -> dict[PaperId, int]:
+    def find_rows(self, ids: Iterable[PaperId]) -> dict[PaperId, int]:
         """Look up papers' rows. The result is keyed by id; unknown ids are left out."""
         distinct_ids = list(dict.fromkeys(ids))
-        candidates = zip(distinct_ids, self.by_hash.candidates(hash64(distinct_ids)), strict=True)
-        return {item: row for item, rows in candidates for row in rows if self.id(row) == item}
+        candidates = zip(distinct_ids, self.by_hash.find_candidates(hash64(distinct_ids)), strict=True)
+        return {paper_id: row for paper_id, rows in candidates for row in rows if self.get_id(row) == paper_id}
 
-    def id(self, row: int) -> PaperId:
-        return PaperId(self._value("id", row))
+    def get_id(self, row: int) -> PaperId:
+        return PaperId(self._read_value("id", row))
 
-    def ids(self, rows: NDArray[np.int64]) -> list[PaperId]:
+    def get_paper_ids(self, rows: NDArray[np.int64]) -> list[PaperId]:
         """Return the ids in the given rows, which must be ascending."""
         numbers, places = np.divmod(rows, BATCH)
         starts = np.flatnonzero(np.diff(numbers, prepend=-1))
@@ -133,16 +133,16 @@ class PaperStore:
             paper_ids += self._batches[int(numbers[start])]["id"].take(pa.array(batch_places)).to_pylist()
         return paper_ids
 
-    def digest(self, row: int) -> int:
-        return int(self._value("digest", row))
+    def get_digest(self, row: int) -> int:
+        return int(self._read_value("digest", row))
 
-    def record(self, row: int) -> PaperRecord:
+    def read_record(self, row: int) -> PaperRecord:
         """Return the record as it was written, except the year, which is part of the date."""
         batch, place = self._batches[row // BATCH], row % BATCH
         fields = {name: batch[name][place].as_py() for name in _RECORD_FIELDS}
         day = fields["publication_date"]
         return PaperRecord.model_validate(
-            fields | {"publication_date": day and day.isoformat(), _CITED: self.cited_in_text(row)}
+            fields | {"publication_date": day and day.isoformat(), _CITED: self.get_cited_in_text(row)}
         )
 
     @property
@@ -150,25 +150,25 @@ class PaperStore:
         """Rows of papers that cite works in their texts, ascending."""
         return self._cited_in_text.rows
 
-    def cited_in_text(self, row: int) -> tuple[CitedInText, ...]:
+    def get_cited_in_text(self, row: int) -> tuple[CitedInText, ...]:
         """Return the works that a paper cites in its text, according to its record."""
-        return self._cited_in_text.works(row)
+        return self._cited_in_text.get_works(row)
 
-    def all_indexed_columns(self) -> Iterator[dict[str, Any]]:
+    def read_all_indexed_columns(self) -> Iterator[dict[str, Any]]:
         """Yield, for each row, the columns needed for indexed texts and filters."""
-        for rows in self.batches(_SEARCHED_FIELDS):
+        for rows in self.read_batches(_SEARCHED_FIELDS):
             yield from rows
 
-    def batches(self, columns: Sequence[str]) -> Iterator[list[dict[str, Any]]]:
+    def read_batches(self, columns: Sequence[str]) -> Iterator[list[dict[str, Any]]]:
         """Yield the named columns of all rows, one batch at a time."""
         for batch in self._batches:
             yield batch.select(list(columns)).to_pylist()
 
-    def indexed_columns(self, row: int) -> dict[str, Any]:
+    def read_indexed_columns(self, row: int) -> dict[str, Any]:
         """Return the columns of one row that are needed for indexed texts and filters."""
-        return {name: self._value(name, row) for name in _SEARCHED_FIELDS}
+        return {name: self._read_value(name, row) for name in _SEARCHED_FIELDS}
 
-    def column(self, name: str) -> Any:
+    def read_column(self, name: str) -> Any:
         """Return a whole column as an Arrow array."""
         return pa.chunked_array([batch[name] for batch in self._batches])
 
@@ -178,7 +178,7 @@ class PaperStore:
             return len(self)
         return int(np.searchsorted(self._days, (before - _EPOCH).days, side="right"))
 
-    def first_row_since(self, after: dt.date | None) -> int:
+    def find_first_row_since(self, after: dt.date | None) -> int:
         """Return the first row published on or after this day (None: 0). Undated papers count as later."""
         return 0 if after is None else int(np.searchsorted(self._days, (after - _EPOCH).days, side="left"))
 
@@ -187,22 +187,22 @@ class PaperStore:
         """Number of rows that have a date. These rows come first."""
         return len(self._days)
 
-    def day_number(self, row: int) -> int:
+    def get_day_number(self, row: int) -> int:
         """Return the publication day as days since 1970; `UNDATED` if unknown."""
         return int(self._days[row]) if row < len(self._days) else UNDATED
 
-    def day_numbers(self, rows: NDArray[np.int64]) -> NDArray[np.int32]:
-        """Return the day numbers of several rows; see `day_number`."""
+    def get_day_numbers(self, rows: NDArray[np.int64]) -> NDArray[np.int32]:
+        """Return the day numbers of several rows; see `get_day_number`."""
         days = np.full(len(rows), UNDATED, np.int32)
         is_dated = rows < len(self._days)
         days[is_dated] = self._days[rows[is_dated]]
         return days
 
-    def publication_days(self) -> tuple[dt.date, ...]:
+    def list_publication_days(self) -> tuple[dt.date, ...]:
         """Return the distinct publication days, ascending."""
         return tuple(_EPOCH + dt.timedelta(days=int(day)) for day in np.unique(self._days))
 
-    def _paper(self, row: int) -> Paper:
+    def _build_paper(self, row: int) -> Paper:
         batch, place = self._batches[row // BATCH], row % BATCH
         retraction = Retraction(kind="retracted", source=SOURCE) if batch["retracted"][place].as_py() else None
         fields = {field: batch[field][place].as_py() for field in _PAPER_FIELDS}
@@ -211,12 +211,12 @@ class PaperStore:
     def has_references(self, row: int) -> bool:
         return bool(self._batches[row // BATCH]["references"][row % BATCH].is_valid)
 
-    def sections(self, row: int) -> tuple[Section, ...]:
-        return tuple(Section(**section) for section in self._value("sections", row) or ())
+    def get_sections(self, row: int) -> tuple[Section, ...]:
+        return tuple(Section(**section) for section in self._read_value("sections", row) or ())
 
-    def title_and_abstract(self, row: int) -> tuple[str, str]:
+    def get_title_and_abstract(self, row: int) -> tuple[str, str]:
         """Return the title and abstract of the paper in a row."""
-        return self._value("title", row), self._value("abstract", row)
+        return self._read_value("title", row), self._read_value("abstract", row)
 
-    def _value(self, column: str, row: int) -> Any:
+    def _read_value(self, column: str, row: int) -> Any:
         return self._batches[row // BATCH][column][row % BATCH].as_py()

@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 from assayer.models import PaperId
 from index.arrays import load_array
 from index.records.paper_record import CitedInText
-from index.segments.paper_keys import KEYS_OF_WORK, NO_KEY, keys_of_work
+from index.segments.paper_keys import KEYS_OF_WORK, NO_KEY, compute_keys_of_work
 from index.segments.paper_store import PaperStore
 from index.segments.passages import PassageLocation
 
 _STARTS, _KEYS = "cited-starts.npy", "cited-keys.npy"
 
 CitedKeys = Sequence[Sequence[int]]
-"""Keys of each cited work, as returned by `keys_of_work`."""
+"""Keys of each cited work, as returned by `compute_keys_of_work`."""
 
 
 def write_passage_citations(store: PaperStore, places: NDArray[np.int32], directory: Path) -> None:
@@ -29,16 +29,16 @@ def write_passage_citations(store: PaperStore, places: NDArray[np.int32], direct
     keys_by_passage: dict[int, NDArray[np.uint64]] = {}
     for row in citing_rows.tolist():
         first, last = np.searchsorted(places[:, 0], [row, row + 1]).tolist()
-        works = store.cited_in_text(row)
-        for passage, numbers in _works_by_passage(works, places[first:last]).items():
-            keys_by_passage[first + passage] = np.stack([keys_of_work(works[number]) for number in numbers])
+        works = store.get_cited_in_text(row)
+        for passage, numbers in _group_works_by_passage(works, places[first:last]).items():
+            keys_by_passage[first + passage] = np.stack([compute_keys_of_work(works[number]) for number in numbers])
     counts = np.zeros(len(places), np.int64)
     counts[list(keys_by_passage)] = [len(keys) for keys in keys_by_passage.values()]
     np.save(directory / _STARTS, np.concatenate([[0], np.cumsum(counts)]).astype(np.int64))
     np.save(directory / _KEYS, np.concatenate([np.empty((0, KEYS_OF_WORK), np.uint64), *keys_by_passage.values()]))
 
 
-def _works_by_passage(works: Sequence[CitedInText], places: NDArray[np.int32]) -> dict[int, list[int]]:
+def _group_works_by_passage(works: Sequence[CitedInText], places: NDArray[np.int32]) -> dict[int, list[int]]:
     """Return, for each of a paper's passages that cites any, the positions in `works` of the works that it cites, in
     text order."""
     starts = [(spot.section, spot.start) for spot in (PassageLocation(*columns) for columns in places.tolist())]
@@ -59,7 +59,7 @@ class PassageCitations:
             self._starts = load_array(directory / _STARTS)
             self._keys: NDArray[np.uint64] = load_array(directory / _KEYS)
 
-    def cited(self, passage: int) -> list[list[int]]:
+    def get_cited_keys(self, passage: int) -> list[list[int]]:
         """Return the keys of the works that a passage cites, in text order."""
         if self._starts is None:
             return []
@@ -67,7 +67,7 @@ class PassageCitations:
         return works
 
 
-def keys_in(passages: Iterable[CitedKeys]) -> set[int]:
+def collect_keys(passages: Iterable[CitedKeys]) -> set[int]:
     """Return the keys of all works that the passages cite."""
     return {key for works in passages for keys in works for key in keys if key != NO_KEY}
 

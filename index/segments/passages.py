@@ -78,18 +78,18 @@ class PassageLocation(NamedTuple):
     end: int
 
 
-def paper_text(title: str, abstract: str) -> str:
+def build_paper_text(title: str, abstract: str) -> str:
     """Return the text that is embedded and indexed for a paper. It also serves as the abstract's first passage."""
     return f"{title}\n{abstract}"
 
 
-def passage_text(title: str, text: str, place: PassageLocation) -> str:
+def build_passage_text(title: str, text: str, place: PassageLocation) -> str:
     """Return the text that is embedded and indexed for a passage: the paper's title followed by the passage. `text` is
     the abstract or section that contains the passage."""
     return f"{title}\n{text[place.start : place.end].strip()}"
 
 
-def passages_of(row: int, abstract: str, sections: Iterable[str]) -> list[PassageLocation]:
+def list_passage_locations(row: int, abstract: str, sections: Iterable[str]) -> list[PassageLocation]:
     """Return the locations of the passages in the abstract and full text. The abstract's first passage is left out,
     because the paper's own text covers it."""
     places = [PassageLocation(row, ABSTRACT, *span) for span in split_passages(abstract)[1:]]
@@ -113,18 +113,18 @@ class IndexedText(NamedTuple):
     """Columns of the paper that the text belongs to."""
 
 
-def paper_texts(store: PaperStore) -> Iterator[IndexedText]:
-    for record in store.all_indexed_columns():
-        yield IndexedText(paper_text(record["title"], record["abstract"]), record)
+def iterate_paper_texts(store: PaperStore) -> Iterator[IndexedText]:
+    for record in store.read_all_indexed_columns():
+        yield IndexedText(build_paper_text(record["title"], record["abstract"]), record)
 
 
-def passage_texts(store: PaperStore, places: NDArray[np.int32]) -> Iterator[IndexedText]:
+def iterate_passage_texts(store: PaperStore, places: NDArray[np.int32]) -> Iterator[IndexedText]:
     """Yield the texts of passages. `places` must have the columns of PassageLocation and be sorted by paper, so that
     each record is read only once."""
     row, record = -1, {}
     for columns in places.tolist():
         spot = PassageLocation(*columns)
         if spot.paper != row:
-            row, record = spot.paper, store.indexed_columns(spot.paper)
+            row, record = spot.paper, store.read_indexed_columns(spot.paper)
         text = record["abstract"] if spot.section == ABSTRACT else record["sections"][spot.section]["text"]
-        yield IndexedText(passage_text(record["title"], text, spot), record)
+        yield IndexedText(build_passage_text(record["title"], text, spot), record)

@@ -39,7 +39,7 @@ class RowFilter:
             is_allowed &= (self.bits[safe_rows >> 3] >> (safe_rows & 7).astype(np.uint8) & 1).astype(np.bool_)
         return is_allowed
 
-    def row_numbers(self) -> NDArray[np.int64]:
+    def list_row_numbers(self) -> NDArray[np.int64]:
         mask = self.mask
         if mask is None:
             return np.arange(self.rows, dtype=np.int64)
@@ -49,14 +49,14 @@ class RowFilter:
 def write_hidden(directory: Path, segment: str, rows: Iterable[int]) -> None:
     hidden_rows = np.array(sorted(rows), np.int64)
     if len(hidden_rows):
-        np.save(_file(directory, segment), hidden_rows)
+        np.save(_build_path(directory, segment), hidden_rows)
 
 
 def read_hidden(directory: Path, segment: str) -> NDArray[np.int64]:
     """Return a segment's hidden rows, ascending; empty if there are none."""
-    path = _file(directory, segment)
+    path = _build_path(directory, segment)
     return load_array(path) if path.is_file() else np.empty(0, np.int64)
 
 
-def _file(directory: Path, segment: str) -> Path:
+def _build_path(directory: Path, segment: str) -> Path:
     return directory / f"hidden-{segment}.npy"

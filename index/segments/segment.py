@@ -82,8 +82,8 @@ class Segment:
         self.passage_citations = PassageCitations(directory / PASSAGES_FOLDER)
         self.hidden = hidden_rows
         """Rows of papers that were deleted or replaced by a later segment, ascending."""
-        self.row_filter = cache_method(self._row_filter, _FILTERS_REMEMBERED)
-        self.passage_row_filter = cache_method(self._passage_row_filter, _FILTERS_REMEMBERED)
+        self.get_row_filter = cache_method(self._build_row_filter, _FILTERS_REMEMBERED)
+        self.get_passage_row_filter = cache_method(self._build_passage_row_filter, _FILTERS_REMEMBERED)
 
     def __len__(self) -> int:
         return len(self.store)
@@ -96,8 +96,8 @@ class Segment:
     def contents(self) -> ContentGraph:
         return ContentGraph(self._directory)
 
-    def contents_at(self, row: int) -> PaperContents:
-        return self.contents.contents(row, *self.store.title_and_abstract(row))
+    def get_contents(self, row: int) -> PaperContents:
+        return self.contents.get_contents(row, *self.store.get_title_and_abstract(row))
 
     def is_hidden(self, row: int) -> bool:
         if not len(self.hidden):
@@ -105,51 +105,51 @@ class Segment:
         place = int(np.searchsorted(self.hidden, row))
         return place < len(self.hidden) and int(self.hidden[place]) == row
 
-    def newest_citing(self, cited_hash: int, limit: int, filters: Filters) -> NDArray[np.int64]:
+    def find_newest_citing(self, cited_hash: int, limit: int, filters: Filters) -> NDArray[np.int64]:
         """Return the rows of up to `limit` papers that cite the paper with this hashed id and pass the filters, newest
         first and undated last. Reads no records. The caller must apply `filters.without`."""
-        return self.newest(self.citations.citing(cited_hash), limit, filters)
+        return self.select_newest(self.citations.find_citing_rows(cited_hash), limit, filters)
 
-    def newest(self, rows: NDArray[np.uint32], limit: int, filters: Filters) -> NDArray[np.int64]:
+    def select_newest(self, rows: NDArray[np.uint32], limit: int, filters: Filters) -> NDArray[np.int64]:
         """Return up to `limit` of the rows that pass the filters, newest first and undated last. `rows` must be
         ascending. The caller must apply `filters.without`."""
-        row_filter = self.row_filter(filters)
+        row_filter = self.get_row_filter(filters)
         rows = rows[: np.searchsorted(rows, row_filter.rows)]
         rows = rows[row_filter.allows(rows)]
         dated_count = int(np.searchsorted(rows, self.store.dated))
         newest = np.concatenate([rows[:dated_count][::-1][:limit], rows[dated_count:][::-1]])[:limit]
         return newest.astype(np.int64)
 
-    def passages_of(self, papers: NDArray[np.int64]) -> NDArray[np.int64]:
+    def find_passage_rows(self, papers: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the rows of the papers' passages, ascending."""
         is_wanted = np.zeros(len(self), np.bool_)
         is_wanted[papers] = True
         return np.flatnonzero(is_wanted[self.passage_locations[:, 0]])
 
-    def _row_filter(self, filters: Filters) -> RowFilter:
+    def _build_row_filter(self, filters: Filters) -> RowFilter:
         """Return the row filter for papers. It ignores `filters.without`: the caller must apply that filter."""
         rows = self.store.count_until(filters.window.before)
         if filters.only_before and not len(self.hidden):
             return RowFilter(rows)
         mask = np.ones(len(self), np.bool_)
         mask[self.hidden] = False
-        mask[: self.store.first_row_since(filters.window.after)] = False
+        mask[: self.store.find_first_row_since(filters.window.after)] = False
         if filters.venues:
-            mask &= self._names_any("venue", filters.venues)
+            mask &= self._match_any_name("venue", filters.venues)
         if filters.fields:
-            mask &= self._names_any("fields", filters.fields)
+            mask &= self._match_any_name("fields", filters.fields)
         if filters.retracted is not None:
-            mask &= self.store.column("retracted").to_numpy() == filters.retracted
+            mask &= self.store.read_column("retracted").to_numpy() == filters.retracted
         return RowFilter(rows, mask)
 
-    def _passage_row_filter(self, filters: Filters) -> RowFilter:
-        papers = self.row_filter(filters)
+    def _build_passage_row_filter(self, filters: Filters) -> RowFilter:
+        papers = self.get_row_filter(filters)
         rows = int(np.searchsorted(self.passage_locations[:, 0], papers.rows))
         return RowFilter(rows, None if papers.bits is None else papers.allows(self.passage_locations[:rows, 0]))
 
-    def _names_any(self, column: str, names: frozenset[str]) -> NDArray[np.bool_]:
+    def _match_any_name(self, column: str, names: frozenset[str]) -> NDArray[np.bool_]:
         lowered_names = [name.lower() for name in names]
-        values = self.store.column(column)
+        values = self.store.read_column(column)
         if column == "fields":
             rows = pc.list_parent_indices(values).to_numpy()
             values = pc.list_flatten(values)

@@ -23,7 +23,7 @@ from index.segments.approximate_index import (
     Candidates,
     IndexKind,
     build_approximate_index,
-    index_kind_for,
+    choose_index_kind,
 )
 from index.segments.gpu_search import GpuVectors
 from index.segments.gpus import Gpus
@@ -95,19 +95,21 @@ class VectorIndex:
     def __len__(self) -> int:
         return len(self.vectors)
 
-    def nearest(self, queries: Vectors, limit: int, row_filter: RowFilter) -> list[VectorMatches]:
+    def find_nearest(self, queries: Vectors, limit: int, row_filter: RowFilter) -> list[VectorMatches]:
         """Return the best allowed rows for each query."""
         candidate_count = min(limit, row_filter.count)
         matches: list[VectorMatches] = []
         for start in range(0, len(queries), _QUERIES_AT_ONCE):
             query_batch = queries[start : start + _QUERIES_AT_ONCE]
-            candidates = self._candidates(query_batch, candidate_count, row_filter)
+            candidates = self._find_candidates(query_batch, candidate_count, row_filter)
             step = max(1, _SCORED_AT_ONCE // max(1, candidates.shape[1]))
             for first in range(0, len(query_batch), step):
                 matches += self._rescore(query_batch[first : first + step], candidates[first : first + step], limit)
         return matches
 
-    def similarities(self, query: NDArray[np.float32], rows: Sequence[int] | NDArray[np.int64]) -> NDArray[np.float64]:
+    def compute_similarities(
+        self, query: NDArray[np.float32], rows: Sequence[int] | NDArray[np.int64]
+    ) -> NDArray[np.float64]:
         """Return the cosine between a query and each row, rounded to six decimals and independent of batching."""
         cosines = self.vectors[np.asarray(rows, np.int64)].astype(np.float64) @ query.astype(np.float64)
         return np.round(cosines, 6)
@@ -125,22 +127,24 @@ class VectorIndex:
             ]
         return list(map(VectorMatches, rows, best))
 
-    def _candidates(self, queries: Vectors, count: int, row_filter: RowFilter) -> Candidates:
+    def _find_candidates(self, queries: Vectors, count: int, row_filter: RowFilter) -> Candidates:
         if (
             self._on_gpus is not None
-            and (candidates := self._on_gpus.candidates(queries, count, row_filter)) is not None
+            and (candidates := self._on_gpus.find_candidates(queries, count, row_filter)) is not None
         ):
             return candidates
         if self.approximate is None or row_filter.count <= self._exact_up_to:
             return self._search_exactly(queries, count + _SPARE, row_filter)
         # Each list contains fewer allowed rows than tuning assumed, so proportionally more lists are probed.
         probes = math.ceil(self._probes * len(self) / row_filter.count)
-        return self.approximate.nearest(queries, count + _SPARE, count * self._rescored_per_result, probes, row_filter)
+        return self.approximate.find_nearest(
+            queries, count + _SPARE, count * self._rescored_per_result, probes, row_filter
+        )
 
     def _search_exactly(self, queries: Vectors, limit: int, row_filter: RowFilter) -> Candidates:
         if row_filter.bits is None:
             return search_exactly(self._vectors_for_product[: row_filter.rows], queries, limit)
-        row_numbers = row_filter.row_numbers()
+        row_numbers = row_filter.list_row_numbers()
         return row_numbers[search_exactly(self._vectors_for_product[row_numbers], queries, limit)]
 
     @cached_property
@@ -183,10 +187,10 @@ def build_vector_index(
     """Build and write the index for `vectors`, which must be in the directory (see `create_vectors_file`).
     `tuning_queries` contains query vectors for tuning. If `kind` is None, it depends on the number of rows. If `gpus`
     is set, GPUs train the index and assign rows to its lists."""
-    index_kind = kind or index_kind_for(len(vectors), vectors.shape[1], exact_up_to)
+    index_kind = kind or choose_index_kind(len(vectors), vectors.shape[1], exact_up_to)
     if index_kind == "exact":
         return VectorIndexParameters(kind="exact", rows=len(vectors))
-    assigner = gpus.assigner(vectors.shape[1]) if gpus else None
+    assigner = gpus.create_assigner(vectors.shape[1]) if gpus else None
     index, training = build_approximate_index(vectors, directory / INDEX_FILE, index_kind, assigner)
     sampled_queries = tuning_queries[
         np.linspace(0, len(tuning_queries) - 1, min(len(tuning_queries), _TUNED_ON)).astype(int)
@@ -201,7 +205,7 @@ def build_vector_index(
         seed=training.seed,
         rescored=parameters.rescored,
         probes=parameters.probes,
-        recall_at_10=round(parameters.recall, 4),
+        recall_at_10=round(parameters.measure_recall, 4),
         gpus=gpus.count if gpus else None,
     )
 
@@ -217,7 +221,7 @@ def _blend(queries: Vectors) -> Vectors:
 class _Tuned(NamedTuple):
     rescored: int
     probes: int
-    recall: float
+    measure_recall: float
 
 
 def _choose_parameters(index: ApproximateIndex, vectors: Vectors, queries: Vectors, rescored: int) -> _Tuned:
@@ -226,20 +230,25 @@ def _choose_parameters(index: ApproximateIndex, vectors: Vectors, queries: Vecto
     quarter until recall reaches the target. If it cannot be reached, all lists are probed."""
     best = search_exactly(vectors, queries, _WANTED)
 
-    def recall(rescored: int, probes: int) -> float:
-        return _recall(best, index.nearest(queries, _WANTED, _WANTED * rescored, probes))
+    def measure_recall(rescored: int, probes: int) -> float:
+        return _compute_recall(best, index.find_nearest(queries, _WANTED, _WANTED * rescored, probes))
 
-    while rescored < _MAX_RESCORED and recall(rescored, index.lists) < TARGET_RECALL:
+    while rescored < _MAX_RESCORED and measure_recall(rescored, index.lists) < TARGET_RECALL:
         rescored *= 2
     probes, recall_reached = 0, 0.0
     while recall_reached < TARGET_RECALL and probes < index.lists:
         probes = min(index.lists, max(probes + 1, math.ceil(probes * 1.25)))
-        recall_reached = recall(rescored, probes)
+        recall_reached = measure_recall(rescored, probes)
     return _Tuned(rescored, probes, recall_reached)
 
 
-def _recall(best: Candidates, candidates: Candidates) -> float:
+def _compute_recall(best: Candidates, candidates: Candidates) -> float:
     """Return the share of the best rows that were found."""
     return float(
-        np.mean([np.isin(item, candidate_rows).mean() for item, candidate_rows in zip(best, candidates, strict=True)])
+        np.mean(
+            [
+                np.isin(best_rows, candidate_rows).mean()
+                for best_rows, candidate_rows in zip(best, candidates, strict=True)
+            ]
+        )
     )

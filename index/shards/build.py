@@ -15,7 +15,7 @@ from index.records.parquet_records import RecordWithVector, RecordWriter
 from index.records.record_sources import RecordReader, RejectedLine, describe_source
 from index.segments.gpus import open_gpus
 from index.shards.publish import publish_shards
-from index.shards.shard_store import KEEP_ALL, ShardedManifest, ShardStore, shard_of
+from index.shards.shard_store import KEEP_ALL, ShardedManifest, ShardStore, assign_shards
 from index.versions.manifest import count_rejections
 
 BuildEachShard = Callable[[Sequence[Path | None], Sequence[Path], BuildOptions], Awaitable[Sequence[BuildSummary]]]
@@ -46,18 +46,20 @@ async def build_shards(
         open_gpus(build_options.device)  # fails early if there is no suitable GPU, before the records are distributed
     shard_options = build_options.model_copy(update={"keep": KEEP_ALL, "embed_anew": False})
     files = tuple([await asyncio.to_thread(describe_source, path) for path in sources])
-    with explain_disk_errors(directory), shards.build_lock(count):
-        at_hand = shards.read_manifest() if shards.versions.current_version() else None
+    with explain_disk_errors(directory), shards.hold_build_lock(count):
+        current_manifest = shards.read_manifest() if shards.versions.read_current_version() else None
         lexical = isinstance(embedder, LexicalEmbedder)
-        if at_hand and at_hand.is_built_from(files, embedder.name, build_options.exact_up_to, lexical):
+        if current_manifest and current_manifest.is_built_from(
+            files, embedder.name, build_options.exact_up_to, lexical
+        ):
             shards.prune(build_options.keep)
-            return ShardedBuild(directory=directory, manifest=at_hand, already_built=True)
+            return ShardedBuild(directory=directory, manifest=current_manifest, already_built=True)
         harvest = RecordReader(sources, None if build_options.embed_anew or lexical else embedder)
-        with shards.versions.scratch_directory() as scratch:
+        with shards.versions.create_scratch_directory() as scratch:
             parts = await asyncio.to_thread(distribute_records, harvest, count, scratch)
-            places = [shards.shard_path(number) for number in range(count)]
+            places = [shards.get_shard_path(number) for number in range(count)]
             summaries = await (build_each or _make_sequential_builder(embedder, progress))(parts, places, shard_options)
-        versions = [item.manifest.version for item in summaries]
+        versions = [summary.manifest.version for summary in summaries]
         rejections = count_rejections(harvest.rejections)
         manifest = await publish_shards(directory, versions, embedder, build_options.keep, files, rejections)
     return ShardedBuild(
@@ -82,7 +84,7 @@ def distribute_records(records: Iterable[RecordWithVector], count: int, folder: 
     with ExitStack() as stack:
         writers = [stack.enter_context(RecordWriter(path)) for path in paths]
         for record, vector in records:
-            (shard,) = shard_of([record.id], count).tolist()
+            (shard,) = assign_shards([record.id], count).tolist()
             writers[shard].write(record, vector)
             counts[shard] += 1
     return [path if papers else None for path, papers in zip(paths, counts, strict=True)]

@@ -8,15 +8,15 @@ import hashlib
 from collections.abc import Iterable
 
 
-def rendezvous_order(shard: int, processes: Iterable[str]) -> list[str]:
+def order_by_rendezvous(shard: int, processes: Iterable[str]) -> list[str]:
     """Return the processes that should hold a shard, in order of preference."""
     return sorted(processes, key=lambda process: (_draw(shard, process), process), reverse=True)
 
 
-def shards_of_process(process: str, count: int, processes: Iterable[str], copies: int) -> list[int]:
+def list_shards_of_process(process: str, count: int, processes: Iterable[str], copies: int) -> list[int]:
     """Return which of `count` shards the process holds if `copies` processes hold each shard."""
     process_list = list(processes)
-    return [number for number in range(count) if process in rendezvous_order(number, process_list)[:copies]]
+    return [number for number in range(count) if process in order_by_rendezvous(number, process_list)[:copies]]
 
 
 def _draw(shard: int, process: str) -> bytes:

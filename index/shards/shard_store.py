@@ -41,7 +41,7 @@ shard versions are needed."""
 _SHARDS = "shards"
 
 
-def shard_of(ids: Iterable[str], count: int) -> NDArray[np.int64]:
+def assign_shards(ids: Iterable[str], count: int) -> NDArray[np.int64]:
     """Return each paper's shard number, in the order of `ids`."""
     return (hash64(ids) % np.uint64(count)).astype(np.int64)
 
@@ -89,37 +89,37 @@ class ShardStore:
         self.versions = VersionStore(directory)
         """Versions of the whole corpus."""
 
-    def shard_path(self, number: int) -> Path:
+    def get_shard_path(self, number: int) -> Path:
         """Return the directory of a shard, counted from 0."""
         return self.directory / _SHARDS / f"{number:02d}"
 
     def read_manifest(self, version: str | None = None) -> ShardedManifest:
         """Return a version's manifest, by default the current version's. Raises CorpusError if there is none or it has
         changed since it was written."""
-        directory = self.versions.current_path() if version is None else self.versions.version_path(version)
+        directory = self.versions.find_current_path() if version is None else self.versions.get_version_path(version)
         return read_sealed(directory, ShardedManifest)
 
     @contextmanager
-    def build_lock(self, count: int | None = None) -> Iterator[int]:
+    def hold_build_lock(self, count: int | None = None) -> Iterator[int]:
         """Lock the corpus for a build and yield the number of shards; `count` is the number for a new corpus. Every
         shard's current version is set to the one that the whole corpus names. Raises CorpusError if another process is
         building here, if the corpus is not sharded, or if it has a different number of shards."""
         self._require_shard_count(count)
-        with self.versions.build_lock():
+        with self.versions.hold_build_lock():
             (self.directory / _SHARDS).mkdir(exist_ok=True)
-            published_shards = self.read_manifest().shards if self.versions.current_version() else ()
-            for number, item in enumerate(published_shards):
-                shard = VersionStore(self.shard_path(number))
-                if shard.current_version() != item.version:
-                    shard.set_current(item.version)
+            published_shards = self.read_manifest().shards if self.versions.read_current_version() else ()
+            for number, shard_version in enumerate(published_shards):
+                shard = VersionStore(self.get_shard_path(number))
+                if shard.read_current_version() != shard_version.version:
+                    shard.set_current(shard_version.version)
             yield count or len(published_shards)
 
     def publish(self, manifest: ShardedManifest, keep: int) -> None:
         """Make the manifest the current version, then remove old versions."""
-        if self.versions.version_path(manifest.version).is_dir():
+        if self.versions.get_version_path(manifest.version).is_dir():
             self.versions.set_current(manifest.version)
         else:
-            with self.versions.scratch_directory() as directory:
+            with self.versions.create_scratch_directory() as directory:
                 write_sealed(manifest, directory)
                 self.versions.publish(directory, manifest.version)
         self.prune(keep)
@@ -128,7 +128,7 @@ class ShardStore:
         """Keep only the newest `keep` versions of the whole corpus; see `keep_only`. Files that cannot be removed stay
         until the next call."""
         try:
-            self.keep_only(self.versions.newest_versions(keep))
+            self.keep_only(self.versions.list_newest_versions(keep))
         except OSError as error:
             _LOG.warning("old versions of the corpus in %s were not removed: %s", self.directory, error)
 
@@ -137,23 +137,25 @@ class ShardStore:
         in every shard, versions that no remaining version names and that are not in use. Raises OSError if a file
         cannot be removed."""
         self.versions.keep_only(versions)
-        manifests = self._readable_manifests()
+        manifests = self._read_manifests()
         for place in sorted((self.directory / _SHARDS).glob("*")) if manifests else ():
             shard, number = VersionStore(place), int(place.name)
             if (place / "versions").is_dir():
-                shard.keep_only(item.shards[number].version for item in manifests if number < len(item.shards))
+                shard.keep_only(
+                    manifest.shards[number].version for manifest in manifests if number < len(manifest.shards)
+                )
                 shard.prune_segments()
 
-    def _readable_manifests(self) -> list[ShardedManifest]:
+    def _read_manifests(self) -> list[ShardedManifest]:
         """Return the manifests of all versions. Returns no manifests if any of them cannot be read, because that
         manifest may name any version of a shard. A version in another format, such as one from an unsharded corpus that
         was in this directory before, is removed unless it is current or in use."""
         manifests, has_unreadable = [], False
-        for version in self.versions.complete_versions():
+        for version in self.versions.list_complete_versions():
             try:
                 manifests.append(self.read_manifest(version))
             except OtherFormatError:
-                has_unreadable |= version == self.versions.current_version() or not self.versions.remove(version)
+                has_unreadable |= version == self.versions.read_current_version() or not self.versions.remove(version)
             except CorpusError as error:
                 _LOG.warning("old versions of the shards in %s were not removed: %s", self.directory, error)
                 return []
@@ -162,10 +164,10 @@ class ShardStore:
         return manifests
 
     def _require_shard_count(self, count: int | None) -> None:
-        version = self.versions.current_version()
+        version = self.versions.read_current_version()
         if not version:
             if count is None:
-                self.versions.current_path()
+                self.versions.find_current_path()
             return
         if not is_sharded(self.directory):
             raise CorpusError(

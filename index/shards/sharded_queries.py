@@ -17,16 +17,16 @@ from numpy.typing import NDArray
 from assayer.models import Absent, Filters, FullText, Hit, Paper, PaperContents, PaperId, Passage, Window
 from assayer.ports import CitationIds, Vectors
 from assayer.run.concurrency import gather_all
-from index.search.hybrid_ranking import HybridMatches, QueryCandidates, candidate_depth, rank_candidates
+from index.search.hybrid_ranking import HybridMatches, QueryCandidates, compute_candidate_depth, rank_candidates
 from index.search.hybrid_search import Query
 from index.search.local_reader import ReaderHandle
 from index.search.version_reader import VersionReader
 from index.segments.bm25_index import Bm25Matches
 from index.segments.citation_graph import keep_newest
 from index.segments.lexical_index import LexicalMatches
-from index.segments.passage_citations import CitedKeys, find_cited_papers, keys_in
+from index.segments.passage_citations import CitedKeys, collect_keys, find_cited_papers
 from index.segments.vector_index import VectorMatches
-from index.shards.shard_store import shard_of
+from index.shards.shard_store import assign_shards
 
 P = ParamSpec("P")
 Out = TypeVar("Out")
@@ -48,49 +48,52 @@ class CorpusQueries:
         self, queries: Sequence[Query], vectors: Vectors, limit: int, filters: Filters
     ) -> list[list[Hit]]:
         rankings = await self._rank(queries, vectors, limit, filters, with_passages=False)
-        papers = await self._fetch(VersionReader.papers_at, (key for item in rankings for key, _ in item))
-        return [[Hit(paper=papers[key], similarity=cosine) for key, cosine in item] for item in rankings]
+        papers = await self._fetch(VersionReader.get_papers_at, (key for ranking in rankings for key, _ in ranking))
+        return [[Hit(paper=papers[key], similarity=cosine) for key, cosine in ranking] for ranking in rankings]
 
     async def find_passages_embedded(
         self, queries: Sequence[Query], vectors: Vectors, limit: int, filters: Filters
     ) -> list[list[Passage]]:
         rankings = await self._rank(queries, vectors, limit, filters, with_passages=True)
-        passages = await self._fetch(VersionReader.passages_at, (key for item in rankings for key, _ in item))
+        passages = await self._fetch(VersionReader.get_passages_at, (key for ranking in rankings for key, _ in ranking))
         cites = await self._find_cited_papers(passages)
         return [
-            [passages[key].model_copy(update={"similarity": cosine, "cites": cites[key]}) for key, cosine in item]
-            for item in rankings
+            [passages[key].model_copy(update={"similarity": cosine, "cites": cites[key]}) for key, cosine in ranking]
+            for ranking in rankings
         ]
 
     async def _find_cited_papers(self, passages: Mapping[int, Passage]) -> dict[int, tuple[PaperId, ...]]:
         """Return the papers, from any shard, that each passage cites."""
-        cited_keys = await self._fetch(VersionReader.works_cited_at, passages)
-        papers = await self._papers_by_key(cited_keys.values())
+        cited_keys = await self._fetch(VersionReader.get_works_cited_at, passages)
+        papers = await self._find_papers_by_key(cited_keys.values())
         return {
-            key: tuple(item for item in find_cited_papers(cited_keys[key], papers) if item != passage.paper.id)
+            key: tuple(
+                paper_id for paper_id in find_cited_papers(cited_keys[key], papers) if paper_id != passage.paper.id
+            )
             for key, passage in passages.items()
         }
 
-    async def _papers_by_key(self, cited_keys: Iterable[CitedKeys]) -> Mapping[int, Sequence[PaperId]]:
+    async def _find_papers_by_key(self, cited_keys: Iterable[CitedKeys]) -> Mapping[int, Sequence[PaperId]]:
         papers: dict[int, list[PaperId]] = defaultdict(list)
-        for shard_papers in await self._call_all(VersionReader.papers_by_key, sorted(keys_in(cited_keys))):
+        for shard_papers in await self._call_all(VersionReader.find_papers_by_key, sorted(collect_keys(cited_keys))):
             for key, paper_ids in shard_papers.items():
                 papers[key] += paper_ids
         return papers
 
     async def neighbours(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, list[Hit]]:
-        paper_vectors = await self._call_owners(VersionReader.paper_vectors, papers)
+        paper_vectors = await self._call_owners(VersionReader.get_paper_vectors, papers)
         if not paper_vectors:
             return {}
-        vectors = np.stack([item.vector for item in paper_vectors.values()])
-        nearest = await self.nearest(vectors, limit + 1, Filters(window=window))
+        vectors = np.stack([paper_vector.vector for paper_vector in paper_vectors.values()])
+        nearest = await self.find_nearest(vectors, limit + 1, Filters(window=window))
         neighbours_of = {}
         for (paper, item), matches in zip(paper_vectors.items(), nearest, strict=True):
-            own_key = shard_key(int(shard_of([paper], len(self._shards))[0]), item.unit)
+            own_key = make_shard_key(int(assign_shards([paper], len(self._shards))[0]), item.unit)
             pairs = zip(matches.rows.tolist(), matches.similarities.tolist(), strict=True)
             neighbours_of[paper] = [pair for pair in pairs if pair[0] != own_key][:limit]
         papers_by_key = await self._fetch(
-            VersionReader.papers_at, (key for neighbour_pairs in neighbours_of.values() for key, _ in neighbour_pairs)
+            VersionReader.get_papers_at,
+            (key for neighbour_pairs in neighbours_of.values() for key, _ in neighbour_pairs),
         )
         return {
             paper: [Hit(paper=papers_by_key[key], similarity=cosine) for key, cosine in neighbour_pairs]
@@ -100,32 +103,34 @@ class CorpusQueries:
     async def references(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, list[Paper]]:
         """Return each paper's references, in the order of its own list. Papers whose references are not known are left
         out."""
-        lists = await self._call_owners(VersionReader.cited_hashes, papers)
+        lists = await self._call_owners(VersionReader.find_cited_hashes, papers)
         count = len(self._shards)
-        hashes = dict.fromkeys(item for paper_hashes in lists.values() for item in paper_hashes)
-        owners, filters = {item: item % count for item in hashes}, Filters(window=window)
-        units = await self._call_grouped(owners, VersionReader.units_by_hash, filters)
+        hashes = dict.fromkeys(id_hash for paper_hashes in lists.values() for id_hash in paper_hashes)
+        owners, filters = {id_hash: id_hash % count for id_hash in hashes}, Filters(window=window)
+        units = await self._call_grouped(owners, VersionReader.find_units_by_hash, filters)
         cited_keys = {
-            paper: list(dict.fromkeys(shard_key(item % count, unit) for item in paper_hashes for unit in units[item]))[
-                :limit
-            ]
+            paper: list(
+                dict.fromkeys(
+                    make_shard_key(id_hash % count, unit) for id_hash in paper_hashes for unit in units[id_hash]
+                )
+            )[:limit]
             for paper, paper_hashes in lists.items()
         }
         papers_by_key = await self._fetch(
-            VersionReader.papers_at, (key for keys in cited_keys.values() for key in keys)
+            VersionReader.get_papers_at, (key for keys in cited_keys.values() for key in keys)
         )
         answers = {paper: [papers_by_key[key] for key in keys] for paper, keys in cited_keys.items()}
         answers |= await self._find_papers_cited_in_texts(
-            [item for item in papers if item not in answers], limit, window
+            [paper for paper in papers if paper not in answers], limit, window
         )
-        return {item: answers[item] for item in papers if item in answers}
+        return {paper: answers[paper] for paper in papers if paper in answers}
 
     async def _find_papers_cited_in_texts(
         self, papers: Sequence[PaperId], limit: int, window: Window
     ) -> dict[PaperId, list[Paper]]:
         """Return the papers that papers without a reference list cite in their texts."""
-        works = await self._call_owners(VersionReader.works_cited_by, papers)
-        by_key = await self._papers_by_key(works.values())
+        works = await self._call_owners(VersionReader.find_works_cited_by, papers)
+        by_key = await self._find_papers_by_key(works.values())
         cited_ids = {paper: find_cited_papers(cited_keys, by_key) for paper, cited_keys in works.items()}
         admitted_papers = await self.papers(
             list(dict.fromkeys(cited_id for paper_ids in cited_ids.values() for cited_id in paper_ids)), window
@@ -137,59 +142,69 @@ class CorpusQueries:
 
     async def citing(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, list[Paper]]:
         """Return, for each paper, the papers that cite it, newest first and undated papers last."""
-        known_papers = list(await self._call_owners(VersionReader.units_of, papers))
-        units_by_shard = await self._call_all(VersionReader.citing_units, known_papers, limit, Filters(window=window))
+        known_papers = list(await self._call_owners(VersionReader.find_units, papers))
+        units_by_shard = await self._call_all(
+            VersionReader.find_citing_units, known_papers, limit, Filters(window=window)
+        )
         newest = {
             paper: keep_newest(
                 (
-                    item._replace(unit=shard_key(shard, item.unit))
+                    dated_unit._replace(unit=make_shard_key(shard, dated_unit.unit))
                     for shard, units in enumerate(units_by_shard)
-                    for item in units[paper]
+                    for dated_unit in units[paper]
                 ),
                 limit,
             )
             for paper in known_papers
         }
         papers_by_key = await self._fetch(
-            VersionReader.papers_at, (item.unit for dated_units in newest.values() for item in dated_units)
+            VersionReader.get_papers_at,
+            (dated_unit.unit for dated_units in newest.values() for dated_unit in dated_units),
         )
-        return {paper: [papers_by_key[item.unit] for item in dated_units] for paper, dated_units in newest.items()}
+        return {
+            paper: [papers_by_key[dated_unit.unit] for dated_unit in dated_units]
+            for paper, dated_units in newest.items()
+        }
 
     async def papers(self, ids: Sequence[PaperId], window: Window) -> dict[PaperId, Paper]:
-        return await self._call_owners(VersionReader.papers, ids, Filters(window=window))
+        return await self._call_owners(VersionReader.get_papers, ids, Filters(window=window))
 
-    async def citations(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, CitationIds]:
+    async def find_citations(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, CitationIds]:
         if len(self._shards) == 1:
-            return await self._shards[0].call(VersionReader.citations, papers, limit, Filters(window=window))
+            return await self._shards[0].call(VersionReader.find_citations, papers, limit, Filters(window=window))
         cited, citing = await gather_all([self.references(papers, limit, window), self.citing(papers, limit, window)])
         return {
-            item: CitationIds([paper.id for paper in cited.get(item, ())], [paper.id for paper in citing_papers])
-            for item, citing_papers in citing.items()
+            paper_id: CitationIds(
+                [paper.id for paper in cited.get(paper_id, ())], [paper.id for paper in citing_papers]
+            )
+            for paper_id, citing_papers in citing.items()
         }
 
     async def find_papers_naming(self, name: str, limit: int, filters: Filters) -> list[Paper]:
         """Return the newest papers that name a method or a concept, according to the base graph."""
-        units_by_shard = await self._call_all(VersionReader.units_naming, name, limit, filters)
+        units_by_shard = await self._call_all(VersionReader.find_units_naming, name, limit, filters)
         dated_keys = (
-            item._replace(unit=shard_key(shard, item.unit))
+            dated_unit._replace(unit=make_shard_key(shard, dated_unit.unit))
             for shard, units in enumerate(units_by_shard)
-            for item in units
+            for dated_unit in units
         )
-        newest = [item.unit for item in keep_newest(dated_keys, limit)]
-        papers_by_key = await self._fetch(VersionReader.papers_at, newest)
-        return [papers_by_key[item] for item in newest]
+        newest = [dated_unit.unit for dated_unit in keep_newest(dated_keys, limit)]
+        papers_by_key = await self._fetch(VersionReader.get_papers_at, newest)
+        return [papers_by_key[key] for key in newest]
 
-    async def contents(self, papers: Sequence[PaperId]) -> dict[PaperId, PaperContents]:
-        return await self._call_owners(VersionReader.contents, papers)
+    async def get_contents(self, papers: Sequence[PaperId]) -> dict[PaperId, PaperContents]:
+        return await self._call_owners(VersionReader.get_contents, papers)
 
-    async def similarities(self, vector: NDArray[np.float32], papers: Sequence[PaperId]) -> dict[PaperId, float]:
-        return await self._call_owners(VersionReader.similarities, papers, vector)
+    async def compute_similarities(
+        self, vector: NDArray[np.float32], papers: Sequence[PaperId]
+    ) -> dict[PaperId, float]:
+        return await self._call_owners(VersionReader.compute_similarities, papers, vector)
 
     async def full_texts(self, papers: Sequence[PaperId]) -> dict[PaperId, FullText | Absent]:
-        return await self._call_owners(VersionReader.full_texts, papers)
+        return await self._call_owners(VersionReader.get_full_texts, papers)
 
-    async def nearest(self, vectors: Vectors, limit: int, filters: Filters) -> list[VectorMatches]:
-        matches_by_shard = await self._call_all(VersionReader.nearest, vectors, limit, filters)
+    async def find_nearest(self, vectors: Vectors, limit: int, filters: Filters) -> list[VectorMatches]:
+        matches_by_shard = await self._call_all(VersionReader.find_nearest, vectors, limit, filters)
         return [merge_matches(matches, limit) for matches in zip(*matches_by_shard, strict=True)]
 
     async def count_passing(self, filters: Filters) -> int:
@@ -200,7 +215,7 @@ class CorpusQueries:
     ) -> list[list[tuple[int, float]]]:
         """Return the best (key, cosine) pairs for each query."""
         candidates_by_shard = await self._call_all(
-            VersionReader.candidates, queries, vectors, candidate_depth(limit), filters, with_passages
+            VersionReader.find_candidates, queries, vectors, compute_candidate_depth(limit), filters, with_passages
         )
         return [
             rank_candidates(merge_candidates(candidates), limit)
@@ -221,7 +236,7 @@ class CorpusQueries:
     ) -> dict[PaperId, Out]:
         """Call the function on the shards that own the papers. Results are in the order the papers were passed."""
         distinct_papers = list(dict.fromkeys(papers))
-        owners = shard_of(distinct_papers, len(self._shards)).tolist()
+        owners = assign_shards(distinct_papers, len(self._shards)).tolist()
         return await self._call_grouped(dict(zip(distinct_papers, owners, strict=True)), function, *args, **kwargs)
 
     async def _call_grouped(
@@ -233,12 +248,12 @@ class CorpusQueries:
     ) -> dict[Of, Out]:
         """Call the function on each shard with the items that it owns."""
         groups: dict[int, list[Of]] = defaultdict(list)
-        for item, shard in owners.items():
-            groups[shard].append(item)
+        for owned, shard in owners.items():
+            groups[shard].append(owned)
         answers_by_shard = await gather_all(
             self._shards[shard].call(function, shard_items, *args, **kwargs) for shard, shard_items in groups.items()
         )
-        merged = {item: answer for answers in answers_by_shard for item, answer in answers.items()}
+        merged = {owned: answer for answers in answers_by_shard for owned, answer in answers.items()}
         return {owner: merged[owner] for owner in owners if owner in merged}
 
     async def _fetch(
@@ -255,10 +270,10 @@ class CorpusQueries:
             zip(shard_keys, papers, strict=True)
             for shard_keys, papers in zip(groups.values(), items_by_shard, strict=True)
         )
-        return {key: item for shard_keys in pairs for key, item in shard_keys}
+        return {key: answer for shard_keys in pairs for key, answer in shard_keys}
 
 
-def shard_key(shard: int, unit: int) -> int:
+def make_shard_key(shard: int, unit: int) -> int:
     return unit | shard << _UNIT_BITS
 
 
@@ -270,8 +285,8 @@ def split_shard_key(key: int) -> tuple[int, int]:
 def merge_matches(matches_by_shard: Sequence[VectorMatches], limit: int) -> VectorMatches:
     """Merge all shards' matches for a query, and return the best as keys. Equal cosines are ordered by shard and
     unit."""
-    keys = _keys([item.rows for item in matches_by_shard])
-    similarities = np.concatenate([item.similarities for item in matches_by_shard])
+    keys = _make_keys([shard_matches.rows for shard_matches in matches_by_shard])
+    similarities = np.concatenate([shard_matches.similarities for shard_matches in matches_by_shard])
     order = np.lexsort((keys, -similarities))[:limit]
     return VectorMatches(keys[order], similarities[order])
 
@@ -281,19 +296,19 @@ def merge_candidates(candidates_by_shard: Sequence[QueryCandidates]) -> QueryCan
     if len(candidates_by_shard) == 1:
         return candidates_by_shard[0]
     depth = candidates_by_shard[0].depth
-    papers = _merge_hybrid([item.papers for item in candidates_by_shard], depth)
+    papers = _merge_hybrid([candidates.papers for candidates in candidates_by_shard], depth)
     passages = None
-    if any(item.passages for item in candidates_by_shard):
-        passages = _merge_hybrid([item.passages or _NO_MATCHES for item in candidates_by_shard], depth)
+    if any(candidates.passages for candidates in candidates_by_shard):
+        passages = _merge_hybrid([candidates.passages or _NO_MATCHES for candidates in candidates_by_shard], depth)
     cosines = {
-        shard_key(shard, unit): cosine
-        for shard, item in enumerate(candidates_by_shard)
-        for unit, cosine in item.cosines.items()
+        make_shard_key(shard, unit): cosine
+        for shard, candidates in enumerate(candidates_by_shard)
+        for unit, cosine in candidates.cosines.items()
     }
     lexical = {
-        shard_key(shard, unit): score
-        for shard, item in enumerate(candidates_by_shard)
-        for unit, score in item.lexical.items()
+        make_shard_key(shard, unit): score
+        for shard, candidates in enumerate(candidates_by_shard)
+        for unit, score in candidates.lexical.items()
     }
     keys = _collect_units(papers) | (_collect_units(passages) if passages else set())
     lexical_scores = {key: lexical[key] for key in sorted(keys)} if lexical else {}
@@ -307,16 +322,24 @@ def _collect_units(matches: HybridMatches) -> set[int]:
 
 def _merge_hybrid(matches_by_shard: Sequence[HybridMatches], depth: int) -> HybridMatches:
     keys, scores = _merge_best(
-        [item.by_bm25.documents for item in matches_by_shard], [item.by_bm25.scores for item in matches_by_shard], depth
+        [shard_matches.by_bm25.documents for shard_matches in matches_by_shard],
+        [shard_matches.by_bm25.scores for shard_matches in matches_by_shard],
+        depth,
     )
-    lexical_by_shard = [item.by_lexical or _UNWEIGHED for item in matches_by_shard]
+    lexical_by_shard = [shard_matches.by_lexical or _UNWEIGHED for shard_matches in matches_by_shard]
     lexical = None
-    if any(item.by_lexical is not None for item in matches_by_shard):
+    if any(shard_matches.by_lexical is not None for shard_matches in matches_by_shard):
         lexical = LexicalMatches(
-            *_merge_best([item.rows for item in lexical_by_shard], [item.scores for item in lexical_by_shard], depth)
+            *_merge_best(
+                [shard_matches.rows for shard_matches in lexical_by_shard],
+                [shard_matches.scores for shard_matches in lexical_by_shard],
+                depth,
+            )
         )
     return HybridMatches(
-        merge_matches([item.by_vector for item in matches_by_shard], depth), Bm25Matches(keys, scores), lexical
+        merge_matches([shard_matches.by_vector for shard_matches in matches_by_shard], depth),
+        Bm25Matches(keys, scores),
+        lexical,
     )
 
 
@@ -324,10 +347,10 @@ def _merge_best(
     units: Sequence[NDArray[np.int64]], scores: Sequence[NDArray[np.float64]], depth: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Merge the shards' lists into keys and scores, highest first. Equal scores are ordered by shard and unit."""
-    keys, all_scores = _keys(units), np.concatenate(scores)
+    keys, all_scores = _make_keys(units), np.concatenate(scores)
     order = np.lexsort((keys, -all_scores))[:depth]
     return keys[order], all_scores[order]
 
 
-def _keys(units_by_shard: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+def _make_keys(units_by_shard: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
     return np.concatenate([units | (shard << _UNIT_BITS) for shard, units in enumerate(units_by_shard)])

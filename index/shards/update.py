@@ -12,7 +12,7 @@ from index.building.version_builder import BuildOptions
 from index.disk_access import explain_disk_errors
 from index.segments.content_readings import READINGS_FILE
 from index.shards.publish import publish_shards
-from index.shards.shard_store import KEEP_ALL, ShardedManifest, ShardStore, shard_of
+from index.shards.shard_store import KEEP_ALL, ShardedManifest, ShardStore, assign_shards
 from index.versions.manifest import CorpusChanges, count_rejections
 
 
@@ -39,23 +39,23 @@ async def update_shards(
     shards, build_options, watch = ShardStore(directory), options or BuildOptions(), watch or Stopwatch()
     readings = build_options.readings or directory / READINGS_FILE
     shard_options = build_options.model_copy(update={"keep": KEEP_ALL, "readings": readings})
-    with explain_disk_errors(directory), shards.build_lock() as count:
+    with explain_disk_errors(directory), shards.hold_build_lock() as count:
         manifest_before = shards.read_manifest()
         parts = split_delta(delta, count)
         summaries = []
         for number, part in enumerate(parts):
-            place = shards.shard_path(number)
+            place = shards.get_shard_path(number)
             answers = accept.check_answers if accept else None
             summaries.append(
                 await update_corpus(part, place, embedder, progress, shard_options, answers, watch, read_contents)
             )
         changes = _sum_changes(manifest_before.version, parts, summaries, watch.seconds)
-        if not any(item.published for item in summaries):
+        if not any(summary.published for summary in summaries):
             shards.prune(build_options.keep)
             return ShardedUpdate(manifest=manifest_before, published=False, changes=changes)
         if accept is not None:
-            accept.check_size(directory, sum(item.manifest.papers for item in summaries))
-        versions = [item.manifest.version for item in summaries]
+            accept.check_size(directory, sum(summary.manifest.papers for summary in summaries))
+        versions = [summary.manifest.version for summary in summaries]
         with watch.stage("publish all shards"):
             manifest = await publish_shards(
                 directory,
@@ -71,8 +71,8 @@ async def update_shards(
 
 def split_delta(delta: Delta, count: int) -> list[Delta]:
     """Split a delta into one part per shard; rejected lines are recorded with the first part."""
-    upserts = shard_of((record.id for record in delta.upserts), count).tolist()
-    deletions = shard_of(delta.deletions, count).tolist()
+    upserts = assign_shards((record.id for record in delta.upserts), count).tolist()
+    deletions = assign_shards(delta.deletions, count).tolist()
     return [
         replace(
             delta,
@@ -88,17 +88,19 @@ def _sum_changes(
     version_before: str, parts: list[Delta], summaries: list[UpdateSummary], seconds: float
 ) -> CorpusChanges:
     """Add up the changes in all shards. A shard that was not published had no changes."""
-    published_changes = [item.manifest.changes for item in summaries if item.published and item.manifest.changes]
+    published_changes = [
+        summary.manifest.changes for summary in summaries if summary.published and summary.manifest.changes
+    ]
     unchanged_parts = [part for part, item in zip(parts, summaries, strict=True) if not item.published]
     return CorpusChanges(
         before=version_before,
-        new=sum(item.new for item in published_changes),
-        changed=sum(item.changed for item in published_changes),
-        unchanged=sum(item.unchanged for item in published_changes)
+        new=sum(published_change.new for published_change in published_changes),
+        changed=sum(published_change.changed for published_change in published_changes),
+        unchanged=sum(published_change.unchanged for published_change in published_changes)
         + sum(len(part.upserts) for part in unchanged_parts),
-        removed=sum(item.removed for item in published_changes),
-        unknown=sum(item.unknown for item in published_changes)
+        removed=sum(published_change.removed for published_change in published_changes),
+        unknown=sum(published_change.unknown for published_change in published_changes)
         + sum(len(set(part.deletions)) for part in unchanged_parts),
-        embedded=sum(item.embedded for item in published_changes),
+        embedded=sum(published_change.embedded for published_change in published_changes),
         seconds=seconds,
     )

@@ -107,7 +107,7 @@ class Manifest(SealedManifest):
     def latest(self) -> dt.date | None:
         return max((segment.latest for segment in self.segments if segment.latest), default=None)
 
-    def total(self, count: str) -> int:
+    def sum_counts(self, count: str) -> int:
         """Return a count summed over all segments, including hidden papers. `count` is `dated`, `full_texts`,
         `with_references` or `passages`."""
         return sum(getattr(segment, count) for segment in self.segments)

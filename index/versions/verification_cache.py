@@ -50,9 +50,9 @@ class VerificationCache:
         """Verify a version's files. `fresh_digests` contains the checksums of files that this process has just written
         and verified. Raises CorpusError, which names the first file that is missing or has changed since it was
         written."""
-        self._verify(manifest.files, versions.version_path(manifest.version), fresh_digests)
+        self._verify(manifest.files, versions.get_version_path(manifest.version), fresh_digests)
         for segment in manifest.segments:
-            self._verify(segment.files, versions.segment_path(segment.name), fresh_digests)
+            self._verify(segment.files, versions.get_segment_path(segment.name), fresh_digests)
 
     def _verify(self, files: Sequence[FileChecksum], directory: Path, fresh_digests: Set[str]) -> None:
         if self._folder is None:
@@ -65,16 +65,16 @@ class VerificationCache:
             return
         if _read(place) == state:
             return
-        unverified_paths = {item.path for item in state.files if item.sha256 not in fresh_digests}
+        unverified_paths = {file.path for file in state.files if file.sha256 not in fresh_digests}
         if unverified_paths:
             notes = (_read(path) for path in self._folder.glob("*.json"))
             known_identities = {
                 file.identity for note in notes if note and note.boot == state.boot for file in note.files
             }
-            unverified_paths -= {item.path for item in state.files if item.identity in known_identities}
-        sizes = {item.path: item.bytes for item in state.files}
+            unverified_paths -= {file.path for file in state.files if file.identity in known_identities}
+        sizes = {file.path: file.bytes for file in state.files}
         verify_files(
-            [item for item in files if item.path in unverified_paths or sizes[item.path] != item.bytes], directory
+            [file for file in files if file.path in unverified_paths or sizes[file.path] != file.bytes], directory
         )
         self._record(state, place)
 

@@ -39,48 +39,48 @@ class VersionStore:
         self._current = directory / "current"
         self._next_path = directory / "current.next"
 
-    def version_path(self, version: str) -> Path:
+    def get_version_path(self, version: str) -> Path:
         return self._versions / version
 
-    def segment_path(self, name: str) -> Path:
+    def get_segment_path(self, name: str) -> Path:
         return self._segments / name
 
-    def current_version(self) -> str:
+    def read_current_version(self) -> str:
         """Return the current corpus version, or an empty string if there is none."""
         try:
             return self._current.read_text("ascii").strip()
         except (OSError, UnicodeDecodeError):
             return ""
 
-    def current_path(self) -> Path:
+    def find_current_path(self) -> Path:
         """Return the directory of the current version. Raises CorpusError if there is none."""
-        version = self.current_version()
-        if not version or not self.version_path(version).is_dir():
+        version = self.read_current_version()
+        if not version or not self.get_version_path(version).is_dir():
             raise CorpusError(
                 f"There is no corpus in {self.directory}.",
                 "Build one: assayer corpus build PATH. To see a report without a corpus of your own: assayer example.",
             )
-        return self.version_path(version)
+        return self.get_version_path(version)
 
     def verify(self, manifest: Manifest) -> None:
         """Verify all of a version's files. Raises CorpusError, which names the first file that is missing or has
         changed since it was written."""
-        verify_files(manifest.files, self.version_path(manifest.version))
+        verify_files(manifest.files, self.get_version_path(manifest.version))
         for segment in manifest.segments:
-            verify_files(segment.files, self.segment_path(segment.name))
+            verify_files(segment.files, self.get_segment_path(segment.name))
 
-    def intact_manifest(self, version: str | None = None) -> Manifest | None:
+    def read_intact_manifest(self, version: str | None = None) -> Manifest | None:
         """Return a version's manifest (by default the current version's), or None if any of its files is missing or
         changed."""
         try:
-            manifest = read_manifest(self.current_path() if version is None else self.version_path(version))
+            manifest = read_manifest(self.find_current_path() if version is None else self.get_version_path(version))
             self.verify(manifest)
         except CorpusError:
             return None
         return manifest
 
     @contextmanager
-    def build_lock(self) -> Iterator[None]:
+    def hold_build_lock(self) -> Iterator[None]:
         """Lock the corpus for a build, and remove leftovers of interrupted builds. Raises CorpusError if another
         process is building here."""
         self._versions.mkdir(parents=True, exist_ok=True)
@@ -97,7 +97,7 @@ class VersionStore:
             yield
 
     @contextmanager
-    def scratch_directory(self) -> Iterator[Path]:
+    def create_scratch_directory(self) -> Iterator[Path]:
         """Yield a directory to build in. It is removed afterwards, unless it was moved into place."""
         path = Path(tempfile.mkdtemp(prefix=_UNFINISHED, dir=self._versions))
         try:
@@ -108,7 +108,7 @@ class VersionStore:
     def add_segment(self, folder: Path, segment: str) -> None:
         """Move a finished segment into place. This must happen before a version refers to it."""
         self._segments.mkdir(exist_ok=True)
-        self._move(folder, self.segment_path(segment))
+        self._move(folder, self.get_segment_path(segment))
 
     def publish(self, folder: Path, version: str) -> None:
         """Move a finished version into place and make it the current version."""
@@ -117,7 +117,7 @@ class VersionStore:
 
     def add_version(self, folder: Path, version: str) -> None:
         """Move a finished version into place, so that it can be opened by name."""
-        self._move(folder, self.version_path(version))
+        self._move(folder, self.get_version_path(version))
 
     @contextmanager
     def remove_on_error(self, version: str) -> Iterator[None]:
@@ -125,7 +125,7 @@ class VersionStore:
         try:
             yield
         except BaseException:
-            _remove_unless_held(self.version_path(version))
+            _remove_unless_held(self.get_version_path(version))
             raise
 
     def _move(self, folder: Path, place: Path) -> None:
@@ -148,7 +148,7 @@ class VersionStore:
         it has already been removed."""
         removed_error = CorpusError(f"Version {version} of the corpus in {self.directory} has been removed.")
         try:
-            descriptor = os.open(self.version_path(version) / MANIFEST, os.O_RDONLY)
+            descriptor = os.open(self.get_version_path(version) / MANIFEST, os.O_RDONLY)
         except OSError:
             raise removed_error from None
         fcntl.flock(descriptor, fcntl.LOCK_SH)
@@ -161,30 +161,30 @@ class VersionStore:
         """Remove all but the newest `keep` versions, and the segments that no remaining version uses. The current
         version and versions in use always stay. Failed removals are retried the next time."""
         try:
-            self.keep_only(self.newest_versions(keep))
+            self.keep_only(self.list_newest_versions(keep))
             self.prune_segments()
         except OSError as error:
             _LOG.warning("old versions of the corpus in %s were not removed: %s", self.directory, error)
 
-    def newest_versions(self, count: int) -> list[str]:
+    def list_newest_versions(self, count: int) -> list[str]:
         """Return up to `count` versions: the current one, then the others, most recent first. Raises CorpusError if
         there is no current version."""
-        current = self.current_path()
-        other_paths = [self.version_path(name) for name in self.complete_versions() if name != current.name]
+        current = self.find_current_path()
+        other_paths = [self.get_version_path(name) for name in self.list_complete_versions() if name != current.name]
         other_paths.sort(key=lambda path: path.stat().st_mtime, reverse=True)
         return [path.name for path in [current, *other_paths][:count]]
 
-    def complete_versions(self) -> list[str]:
+    def list_complete_versions(self) -> list[str]:
         """Return the complete versions. Versions whose removal has begun but not finished are left out."""
         return sorted(path.parent.name for path in self._versions.glob(f"*/{MANIFEST}"))
 
     def remove(self, version: str) -> bool:
         """Remove a version. Returns False if it stays because it is in use."""
-        return _remove_unless_held(self.version_path(version))
+        return _remove_unless_held(self.get_version_path(version))
 
     def keep_only(self, versions: Iterable[str]) -> None:
         """Remove all versions except these, the current version and versions in use."""
-        kept_names = {self.current_version(), *versions}
+        kept_names = {self.read_current_version(), *versions}
         for path in [path for path in self._versions.iterdir() if path.name not in kept_names]:
             _remove_unless_held(path)
 
@@ -197,9 +197,9 @@ class VersionStore:
         """Remove the segments that no version uses. If a version cannot be read, none are removed, because it may use
         any of them."""
         used_segments: set[str] = set()
-        for version in self.complete_versions():
+        for version in self.list_complete_versions():
             try:
-                used_segments |= {segment.name for segment in read_manifest(self.version_path(version)).segments}
+                used_segments |= {segment.name for segment in read_manifest(self.get_version_path(version)).segments}
             except CorpusError as error:
                 if isinstance(error, OtherFormatError) and self.remove(version):
                     continue

@@ -12,7 +12,7 @@ import pytest
 
 from assayer.errors import ConfigurationError, InputError
 from cluster.corpora.ray_build import EmbeddingResources, RayBuildPlan, build_on_ray, embed_on_ray
-from cluster.ray_cluster import corpus_build_cluster, private_environment
+from cluster.ray_cluster import enter_private_environment, start_corpus_build_cluster
 from index import Manifest, VersionStore, build_corpus, build_shards, read_manifest
 from tests.contract.bge_models import create_small_bge_m3
 from tests.corpus_papers import RECORDS, write_jsonl
@@ -31,7 +31,7 @@ SECTIONS = [{"title": "Method", "text": "We count the visits of bees to blossoms
 
 @pytest.fixture(scope="module", autouse=True)
 def cluster() -> Iterator[None]:
-    with private_environment() as folder, corpus_build_cluster(folder, cpus=1):
+    with enter_private_environment() as folder, start_corpus_build_cluster(folder, cpus=1):
         yield
 
 
@@ -80,7 +80,7 @@ def test_ray_build_stores_the_same_lexical_weights_as_a_local_build(tmp_path: Pa
     asked = create_plan(tmp_path, sources).model_copy(update={"embedder": settings})
     built = asyncio.run(build_on_ray(asked, ignore_progress))
     assert (built.version, built.papers) == (alone.version, alone.papers)
-    there = read_manifest(VersionStore(asked.directory).current_path())
+    there = read_manifest(VersionStore(asked.directory).find_current_path())
     assert there.lexical
     assert get_lexical_checksums(there) == get_lexical_checksums(alone)
     again = asyncio.run(build_on_ray(asked.model_copy(update={"directory": tmp_path / "again"}), ignore_progress))

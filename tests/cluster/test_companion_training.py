@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from cluster.cli.policy import app
 from cluster.clock import SystemClock
 from cluster.policy_training import train_on_ray
-from cluster.ray_cluster import private_environment, training_cluster
+from cluster.ray_cluster import enter_private_environment, start_training_cluster
 from index import build_corpus
 from tests.corpus_papers import write_jsonl
 from tests.tiny_companion import CITATIONS, PAPERS, collect_usual_contexts, fit_policy, make_tiny_training
@@ -47,7 +47,7 @@ def plan(tmp_path: Path) -> CompanionTraining:
 
 
 def test_policy_is_trained_on_ray_over_a_corpus(plan: CompanionTraining) -> None:
-    with private_environment() as folder, training_cluster(folder, 1, 0):
+    with enter_private_environment() as folder, start_training_cluster(folder, 1, 0):
         curve = train_on_ray(plan)
     assert [point.step for point in curve.points] == [1]
     assert len((plan.folder / "trajectories.jsonl").read_text("utf-8").splitlines()) == 4

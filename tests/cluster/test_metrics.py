@@ -9,7 +9,7 @@ import ray
 from prometheus_client.parser import text_string_to_metric_families
 from ray import serve
 
-from cluster.ray_cluster import private_environment
+from cluster.ray_cluster import enter_private_environment
 from cluster.serving.replica import ReplicaConfig
 from tests.cluster.served.counting import Counting
 from tests.polling import wait_until
@@ -22,7 +22,7 @@ REPLICAS = 2
 @pytest.fixture(scope="module")
 def metrics_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a node's figures, of a Ray that tells some."""
-    with pytest.MonkeyPatch.context() as patch, private_environment() as folder:
+    with pytest.MonkeyPatch.context() as patch, enter_private_environment() as folder:
         patch.setenv("RAY_enable_metrics_collection", "1")
         patch.setenv("ASSAYER_HOME", str(tmp_path_factory.mktemp("home")))
         patch.setenv("RAY_metrics_report_interval_ms", "1000")

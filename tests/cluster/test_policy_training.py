@@ -12,7 +12,7 @@ import pytest
 
 from assayer.errors import ComponentUnavailable
 from cluster.policy_training import train_on_ray
-from cluster.ray_cluster import private_environment, training_cluster
+from cluster.ray_cluster import enter_private_environment, start_training_cluster
 from tests.toy_training import make_toy_training
 from workers.policy_training.configuration import GrpoSettings, RewardService, TrainingMachine
 
@@ -93,7 +93,7 @@ def _judge() -> Iterator[JudgeOverHttp]:
 
 def test_killed_training_resumes_from_its_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ASSAYER_API_KEY", "ak_0123_a-secret")
-    with _judge() as judge, private_environment() as folder, training_cluster(folder, 1, 0):
+    with _judge() as judge, enter_private_environment() as folder, start_training_cluster(folder, 1, 0):
         rewards = RewardService(url=judge.url)
         curve = train_on_ray(make_toy_training(tmp_path, QUICK, rewards=rewards, checkpoint_every=1))
         assert [point.step for point in curve.points] == [1, 2, 3, 4]

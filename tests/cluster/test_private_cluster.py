@@ -13,10 +13,10 @@ pytestmark = pytest.mark.slow
 
 _CLUSTER = """
 import sys
-from cluster.ray_cluster import private_environment, service_cluster
+from cluster.ray_cluster import enter_private_environment, start_service_cluster
 from cluster.serving.settings import ServingSettings
 
-with private_environment() as folder, service_cluster(folder, ServingSettings()):
+with enter_private_environment() as folder, start_service_cluster(folder, ServingSettings()):
     import ray
 
     ray.get(ray.remote(lambda: 1).remote())

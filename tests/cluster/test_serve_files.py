@@ -67,7 +67,7 @@ def test_config_builds_the_pools_that_it_names(name: str) -> None:
     built = {item.name: item for item in _build_application(where).deployments}
     pools = {pool for pool in ServingSettings.model_fields if hasattr(getattr(where.serving, pool), "replicas")}
     wanted = {pool for pool in pools if getattr(where.serving, pool).wanted}
-    unset = set() if where.settings().full_texts.fetch else {"full_texts"}
+    unset = set() if where.load_settings().full_texts.fetch else {"full_texts"}
     assert SERVICE <= built.keys() == wanted - unset
     for pool, deployment in built.items():
         asked = getattr(where.serving, pool)
@@ -86,7 +86,7 @@ def test_evaluator_pool_scales_up_when_batch_slots_are_full(name: str) -> None:
     assert (sizes is None) == (pool.most is None)
     if sizes is not None and pool.most is not None:
         for running in range(pool.replicas, pool.most):
-            busy = running * pool.ongoing - where.settings().work.interactive_places
+            busy = running * pool.ongoing - where.load_settings().work.interactive_places
             assert busy / sizes.get_target_ongoing_requests() > running
 
 
@@ -172,7 +172,7 @@ async def test_process_of_a_cluster_without_a_database_server_is_refused(monkeyp
     where = ReplicaConfig.model_validate(_read_arguments("cpu-cluster"))
     build(where)  # the nodes that build the application need no database
     with pytest.raises(ConfigurationError, match="must share one database"):
-        async with open_database(where.settings()):
+        async with open_database(where.load_settings()):
             pass
 
 

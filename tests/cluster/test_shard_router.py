@@ -12,7 +12,7 @@ from cluster.serving import pool_members as members
 from cluster.serving.pool_members import note_pool_members, pool_members
 from cluster.serving.shard_router import OPEN_SHARDS, ShardRouter
 from cluster.serving.shared_shards import ShardSharing, SharedShards
-from index.shards.rendezvous import rendezvous_order, shards_of_process
+from index.shards.rendezvous import list_shards_of_process, order_by_rendezvous
 
 NAMES = ("red", "green", "blue", "grey")
 
@@ -34,31 +34,33 @@ def _choose_replicas(replicas: list[Any], call: Any, copies: int = 2) -> list[li
 
 @pytest.mark.parametrize("shard", range(6))
 def test_request_is_routed_only_to_replicas_holding_its_shard(shard: int) -> None:
-    wanted = rendezvous_order(shard, NAMES)[:2]
+    wanted = order_by_rendezvous(shard, NAMES)[:2]
     assert _choose_replicas([_create_replica(name) for name in NAMES], _call(shard, "version")) == [wanted]
 
 
 def test_replica_with_the_shard_open_is_preferred() -> None:
-    first, second, *_ = rendezvous_order(3, NAMES)
+    first, second, *_ = order_by_rendezvous(3, NAMES)
     replicas = [_create_replica(name, (3,) if name == second else ()) for name in NAMES]
     assert _choose_replicas(replicas, _call(3, "version")) == [[second], [first]]
 
 
 def test_urgent_request_is_routed_by_its_shard_argument() -> None:
-    wanted = rendezvous_order(3, NAMES)[:2]
+    wanted = order_by_rendezvous(3, NAMES)[:2]
     assert _choose_replicas(
         [_create_replica(name) for name in NAMES], _call("ask", 3, "version", method="urgently")
     ) == [wanted]
 
 
 def test_next_replica_in_order_replaces_a_dead_replica() -> None:
-    first, second, third, _ = rendezvous_order(3, NAMES)
+    first, second, third, _ = order_by_rendezvous(3, NAMES)
     left = [_create_replica(name) for name in NAMES if name != first]
     assert _choose_replicas(left, _call(3, "version")) == [[second, third]]
 
 
 def test_request_without_a_shard_is_routed_to_any_replica() -> None:
-    assert _choose_replicas([_create_replica(name) for name in NAMES], _call(method="held")) == [list(NAMES)]
+    assert _choose_replicas([_create_replica(name) for name in NAMES], _call(method="list_held_shards")) == [
+        list(NAMES)
+    ]
 
 
 class Handle:
@@ -94,24 +96,24 @@ class Clock:
 async def _list_assigned_shards(shards: SharedShards, clock: Clock, *names: str) -> list[int]:
     """Return the shards assigned once these processes have been known for a while."""
     note_pool_members("pool of a test", [*names])
-    await shards.mine()
+    await shards.list_assigned_shards()
     clock.now += 6
-    return await shards.mine()
+    return await shards.list_assigned_shards()
 
 
 async def test_replica_without_known_members_opens_no_shards(handle: Handle) -> None:
     shards = SharedShards(ShardSharing(12, 2, 4))
-    assert await shards.mine() == []
+    assert await shards.list_assigned_shards() == []
     await asyncio.sleep(0)
-    assert handle.called == ["held"]
-    await shards.mine()
-    assert handle.called == ["held"], "once is enough"
+    assert handle.called == ["list_held_shards"]
+    await shards.list_assigned_shards()
+    assert handle.called == ["list_held_shards"], "once is enough"
 
 
 async def test_replica_opens_its_share_of_shards_among_running_replicas(handle: Handle) -> None:
     clock = Clock()
     shards = SharedShards(ShardSharing(12, 2, 2), clock)
-    assert await _list_assigned_shards(shards, clock, *NAMES) == shards_of_process("red", 12, NAMES, 2)
+    assert await _list_assigned_shards(shards, clock, *NAMES) == list_shards_of_process("red", 12, NAMES, 2)
     assert pool_members("pool of a test") == tuple(sorted(NAMES))
     assert await _list_assigned_shards(shards, clock, *NAMES[:2]) == list(range(12)), "of two processes both hold all"
 
@@ -122,11 +124,11 @@ async def test_first_replica_opens_no_shards_before_the_others_start(handle: Han
     opened: set[int] = set()
     for count in range(1, len(NAMES)):
         note_pool_members("pool of a test", [*NAMES[:count]])
-        opened |= {*await shards.mine()}
+        opened |= {*await shards.list_assigned_shards()}
         clock.now += 30
-        opened |= {*await shards.mine()}
+        opened |= {*await shards.list_assigned_shards()}
     assert opened == set()
-    assert await _list_assigned_shards(shards, clock, *NAMES) == shards_of_process("red", 12, NAMES, 1)
+    assert await _list_assigned_shards(shards, clock, *NAMES) == list_shards_of_process("red", 12, NAMES, 1)
 
 
 async def test_shards_of_a_lost_replica_are_taken_over_after_a_delay(handle: Handle) -> None:
@@ -135,10 +137,10 @@ async def test_shards_of_a_lost_replica_are_taken_over_after_a_delay(handle: Han
     before = await _list_assigned_shards(shards, clock, *NAMES)
     left = [name for name in NAMES if name != "green"]
     assert await _list_assigned_shards(shards, clock, *left) == []
-    assert shards.let_go(range(12)) == [], "nothing is closed meanwhile either"
+    assert shards.choose_shards_to_close(range(12)) == [], "nothing is closed meanwhile either"
     clock.now += 60
-    after = await shards.mine()
-    assert {*before} < {*after} == {*shards_of_process("red", 12, left, 1)}
+    after = await shards.list_assigned_shards()
+    assert {*before} < {*after} == {*list_shards_of_process("red", 12, left, 1)}
 
 
 async def test_reassigned_shard_is_closed_once_it_is_no_longer_requested(handle: Handle) -> None:
@@ -148,6 +150,6 @@ async def test_reassigned_shard_is_closed_once_it_is_no_longer_requested(handle:
     mine = await _list_assigned_shards(shards, clock, *NAMES)
     others = [number for number in range(12) if number not in mine]
     shards.note_asked(others[0])
-    assert shards.let_go(range(12)) == others[1:]
+    assert shards.choose_shards_to_close(range(12)) == others[1:]
     clock.now += 400
-    assert shards.let_go(range(12)) == others
+    assert shards.choose_shards_to_close(range(12)) == others

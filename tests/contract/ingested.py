@@ -6,7 +6,7 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from cluster.settings import IngestSettings, Settings
-from index.records.parquet_records import RecordWithVector, parquet_files, read_records
+from index.records.parquet_records import RecordWithVector, list_parquet_files, read_records
 from simulator.datasets.editions import Edition, EditionPaper
 from simulator.datasets.process import SimulatedDatasets
 from simulator.datasets.s2_lines import compute_embedding, split_into_sections
@@ -40,7 +40,7 @@ def ignore(_stage: str, _done: int, _total: int) -> None:
 
 
 def read(folder: Path) -> list[RecordWithVector]:
-    rows = [row for part in parquet_files(folder) for _, row in read_records(part)]
+    rows = [row for part in list_parquet_files(folder) for _, row in read_records(part)]
     assert all(isinstance(row, RecordWithVector) for row in rows), "every record that ingest writes is valid"
     return [row for row in rows if isinstance(row, RecordWithVector)]
 

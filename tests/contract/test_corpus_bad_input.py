@@ -80,9 +80,9 @@ async def test_bad_records_are_listed_with_reason_and_good_records_kept(director
         assert delta.rejections[0].reason.startswith(reason), case
     manifest = (await update_corpus(delta, directory, EMBEDDER)).manifest
     assert manifest.papers == 16
-    assert (VersionStore(directory).current_path() / "rejected.jsonl").read_text("utf-8").count("new.jsonl") == len(
-        delta.rejections
-    )
+    assert (VersionStore(directory).find_current_path() / "rejected.jsonl").read_text("utf-8").count(
+        "new.jsonl"
+    ) == len(delta.rejections)
 
 
 # Files of a corpus
@@ -91,10 +91,10 @@ async def test_bad_records_are_listed_with_reason_and_good_records_kept(director
 def list_files(directory: Path) -> list[Path]:
     """All that the current version rests on."""
     versions = VersionStore(directory)
-    manifest = read_manifest(versions.current_path())
-    own = [versions.current_path() / file.path for file in manifest.files]
+    manifest = read_manifest(versions.find_current_path())
+    own = [versions.find_current_path() / file.path for file in manifest.files]
     return own + [
-        versions.segment_path(segment.name) / file.path for segment in manifest.segments for file in segment.files
+        versions.get_segment_path(segment.name) / file.path for segment in manifest.segments for file in segment.files
     ]
 
 
@@ -112,20 +112,20 @@ async def test_single_bit_corruption_of_any_file_is_reported(directory: Path) ->
 
 async def test_manifest_of_another_version_is_rejected(directory: Path) -> None:
     versions = VersionStore(directory)
-    before = versions.current_path()
+    before = versions.find_current_path()
     await update(directory, record(30))
     for name in ("manifest.json", "manifest.json.sha256"):
-        shutil.copy(before / name, versions.current_path() / name)
+        shutil.copy(before / name, versions.find_current_path() / name)
     with pytest.raises(CorpusError, match=rf"manifest\.json is from version {before.name}"):
         Corpus.open(directory, EMBEDDER)
 
 
 async def test_updating_a_damaged_corpus_changes_nothing(directory: Path) -> None:
-    version, path = VersionStore(directory).current_version(), list_files(directory)[-1]
+    version, path = VersionStore(directory).read_current_version(), list_files(directory)[-1]
     path.write_bytes(path.read_bytes()[:-1])
     with pytest.raises(CorpusError, match="has changed since it was written"):
         await update(directory, record(30))
-    assert VersionStore(directory).current_version() == version
+    assert VersionStore(directory).read_current_version() == version
 
 
 # Where it lies

@@ -11,9 +11,9 @@ import pytest
 from assayer.errors import CorpusError
 from assayer.models import OPEN
 from index import Corpus, VersionStore
-from index.hashing import FileChecksum, checksum, verify_files
+from index.hashing import FileChecksum, compute_checksum, verify_files
 from index.object_storage.following import BucketOrigin, FollowedBucket
-from index.object_storage.inventory import object_name
+from index.object_storage.inventory import build_file_object_name
 from index.object_storage.publications import PublicationConflict
 from index.object_storage.publishing import PublishOptions
 from index.object_storage.storage import ObjectStorage
@@ -112,7 +112,7 @@ async def test_reader_of_single_shard_pulls_only_that_shard(bucket_address: str,
     assert one.copy.holds(version, [1])
     assert not one.copy.holds(version, [0, 1])
     beside = create_reader(tmp_path / "reader", bucket_address, [0])
-    assert beside.newest() in ("", version)
+    assert beside.find_newest_version() in ("", version)
     assert beside.fetch(version) == version
     await builder.release_update(40, 41, 42, 43)
     one.fetch("")
@@ -124,7 +124,7 @@ async def test_concurrent_publish_is_rejected_and_retry_succeeds(address: str, t
     origin = create_reader(tmp_path / "reader", address)
     await first.release()
     await second.build()
-    began = second.publisher.number()
+    began = second.publisher.read_newest_number()
     theirs, ours = await first.update(40), await second.update(50)
     first.publish()
     with pytest.raises(PublicationConflict, match=f"number 2 .version {theirs}"):
@@ -167,7 +167,7 @@ async def test_unreferenced_upload_is_kept_until_grace_period_ends(bucket_addres
     assert storage.read("files/aa/" + "a" * 64)
     builder.clock.now += dt.timedelta(hours=2)
     await builder.release_update(41)
-    assert not [item for item in storage.objects("files") if "a" * 64 in item.name]
+    assert not [item for item in storage.list_objects("files") if "a" * 64 in item.name]
 
 
 async def test_file_damaged_on_disk_is_fetched_again(bucket_address: str, tmp_path: Path) -> None:
@@ -175,10 +175,10 @@ async def test_file_damaged_on_disk_is_fetched_again(bucket_address: str, tmp_pa
     version = await builder.release()
     origin.fetch("")
     stored = next((origin.copy.directory / "segments").glob("*/papers.arrow"))
-    good = checksum(stored)
+    good = compute_checksum(stored)
     stored.write_bytes(stored.read_bytes()[:-1] + b"?")
     assert origin.repair(version)
-    assert checksum(stored) == good
+    assert compute_checksum(stored) == good
     assert not origin.repair(version)
 
 
@@ -193,7 +193,7 @@ async def test_file_damaged_in_bucket_is_reported_and_version_not_installed(
     newest.write_bytes(b"x" * newest.stat().st_size)
     with pytest.raises(CorpusError, match=rf"is damaged: files/../{newest.name} .* has changed since it was written"):
         origin.fetch(second)
-    assert origin.copy.newest() == first
+    assert origin.copy.find_newest_version() == first
     newest.unlink()
     again = builder.publish()
     assert (again.published, again.uploaded) == (False, 1), "publishing again brings what is lost"
@@ -239,7 +239,7 @@ async def test_build_directory_serves_as_its_own_local_copy(bucket_address: str,
     verified = verification_cache.VerificationCache(tmp_path / "verified")
     origin = BucketOrigin(FollowedBucket(bucket_address), builder.directory, verified)
     assert origin.fetch("") == version
-    with VersionStore(builder.directory).build_lock():
+    with VersionStore(builder.directory).hold_build_lock():
         assert BucketOrigin(FollowedBucket(bucket_address), builder.directory, verified).fetch("") == version
 
 
@@ -257,7 +257,7 @@ async def test_unsharded_corpus_is_rejected_in_a_sharded_directory(bucket_addres
 async def test_lost_file_list_causes_full_upload_and_removes_nothing(bucket_address: str, tmp_path: Path) -> None:
     builder = Builder(tmp_path / "builder", bucket_address, options=PublishOptions(keep=1, grace=dt.timedelta(hours=1)))
     await builder.release()
-    (listed,) = ObjectStorage(bucket_address).names("versions")
+    (listed,) = ObjectStorage(bucket_address).list_names("versions")
     ObjectStorage(bucket_address).remove(f"versions/{listed}")
     builder.clock.now += dt.timedelta(hours=2)
     await builder.update(40)
@@ -315,8 +315,8 @@ async def test_missing_file_of_another_build_is_replaced_when_publishing(bucket_
     written = second.directory / "versions" / version
     write_sealed(read_manifest(written).model_copy(update={"sources": ()}), written)
     first.publish()
-    lost = checksum(first.directory / "versions" / version / MANIFEST)
-    ObjectStorage(bucket_address).remove(object_name(lost))
+    lost = compute_checksum(first.directory / "versions" / version / MANIFEST)
+    ObjectStorage(bucket_address).remove(build_file_object_name(lost))
     assert second.publish().number == 2
     assert create_reader(tmp_path / "reader", bucket_address).fetch("") == version
 

@@ -47,7 +47,7 @@ def _list_names(address: str) -> list[str]:
     """Return the names of files in the bucket, without those a killed writer left unfinished.
 
     Unfinished files are removed after the grace period."""
-    return [item.name for item in ObjectStorage(address).objects("files") if not item.name.endswith(".partial")]
+    return [item.name for item in ObjectStorage(address).list_objects("files") if not item.name.endswith(".partial")]
 
 
 @pytest.mark.parametrize("number", _POINTS)
@@ -106,7 +106,7 @@ async def test_killed_pull_leaves_a_valid_version_and_rerun_completes(
     assert _run_killed("pull", *given) == [(point, -9) for point in directories]
     for directory in directories.values():
         copy = LocalCopy(directory, VerificationCache())
-        version, current = copy.newest(), VersionStore(directory).current_version()
+        version, current = copy.find_newest_version(), VersionStore(directory).read_current_version()
         assert await read_answers(directory, version) == said[version]
         assert await read_answers(directory, current) == said[current]
         pull(directory, address)

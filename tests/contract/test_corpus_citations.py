@@ -33,7 +33,7 @@ async def build_on_disk(folder: Path, records: list[dict[str, Any]]) -> Corpus:
 
 def open_manifest(folder: Path) -> tuple[VersionStore, Manifest]:
     versions = VersionStore(folder / "corpus")
-    return versions, read_manifest(versions.current_path())
+    return versions, read_manifest(versions.find_current_path())
 
 
 def count_loaded_records(reader: VersionReader) -> int:
@@ -64,7 +64,7 @@ async def test_only_requested_records_are_read_among_20000_citations(tmp_path: P
     papers = [record(0), *(record(number, references=[HUB] * 40) for number in range(1, 501))]
     corpus = await build_on_disk(tmp_path, papers)
     reader = VersionReader.open(*open_manifest(tmp_path))
-    found = reader.papers_at([item.unit for item in reader.citing_units([HUB], 7, Filters())[HUB]])
+    found = reader.get_papers_at([item.unit for item in reader.find_citing_units([HUB], 7, Filters())[HUB]])
     assert len(found) == 7
     assert count_loaded_records(reader) == 7
     assert found == (await corpus.citing([HUB], 500, OPEN))[HUB][:7]

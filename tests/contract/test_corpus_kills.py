@@ -67,7 +67,7 @@ async def scene(request: pytest.FixtureRequest, tmp_path: Path) -> Scene:
 
 async def _read_answers_if_any(directory: Path) -> Any:
     """All that the corpus says, or None where there is none."""
-    version = VersionStore(directory).current_version()
+    version = VersionStore(directory).read_current_version()
     return await read_answers(directory, version) if version else None
 
 

@@ -98,12 +98,12 @@ async def test_update_starts_from_the_published_version(
 ) -> None:
     release = CorpusRelease(second_machine)
     release.begin_update()
-    assert VersionStore(second_machine.corpus_path).current_version() == version
+    assert VersionStore(second_machine.corpus_path).read_current_version() == version
     newer = await _update(second_machine, 40)
     assert release.publish().version == newer == _get_published_version(first_machine)
     again = CorpusRelease(first_machine)
     again.begin_update()
-    assert VersionStore(first_machine.corpus_path).current_version() == newer
+    assert VersionStore(first_machine.corpus_path).read_current_version() == newer
 
 
 async def test_conflicting_update_is_rejected_and_published_version_survives(
@@ -128,7 +128,7 @@ async def test_next_update_starts_from_unpublished_local_build(first_machine: Se
     await _update(first_machine, 40)
     unpublished = await _update(first_machine, 41)
     CorpusRelease(first_machine).begin_update()
-    assert VersionStore(first_machine.corpus_path).current_version() == unpublished
+    assert VersionStore(first_machine.corpus_path).read_current_version() == unpublished
 
 
 async def test_failed_publish_keeps_changes_pending_for_next_nightly_update(
@@ -152,7 +152,7 @@ async def test_failed_bucket_check_is_recorded_in_nightly_history(
     next_publication.write_text("{")
     with pytest.raises(CorpusError):
         await _run_night(first_machine, changes)
-    (night,) = NightlyHistory(first_machine.corpus_path).runs()
+    (night,) = NightlyHistory(first_machine.corpus_path).list_runs()
     assert (night.outcome, night.before, night.after) == ("failed", version, version)
     assert night.why
     assert find_pending_changes(changes)
@@ -168,14 +168,14 @@ async def test_nightly_update_on_new_machine_pulls_corpus_and_records_failure(
     bucket.rename(tmp_path / "away")
     with pytest.raises(CorpusError, match="There is no corpus"):
         await _run_night(second_machine, changes)
-    (night,) = NightlyHistory(second_machine.corpus_path).runs()
+    (night,) = NightlyHistory(second_machine.corpus_path).list_runs()
     assert (night.outcome, night.before, night.papers) == ("failed", "", 0)
     history()
     assert "failed" in capsys.readouterr().out
     (tmp_path / "away").rename(bucket)
     newer = await _run_night(second_machine, changes)
     assert newer == _get_published_version(first_machine) != version
-    *_, night = NightlyHistory(second_machine.corpus_path).runs()
+    *_, night = NightlyHistory(second_machine.corpus_path).list_runs()
     assert (night.outcome, night.before, night.after) == ("published", version, newer)
 
 
@@ -187,9 +187,9 @@ async def test_nightly_update_starts_from_version_published_by_another_machine(
         await _run_night(first_machine, changes, _raise_unavailable)
     await _run_night(second_machine, _write_upserts(tmp_path / "others", [record(41), record(42)]))
     await _run_night(first_machine, changes)
-    assert _get_published_version(first_machine) == VersionStore(first_machine.corpus_path).current_version()
+    assert _get_published_version(first_machine) == VersionStore(first_machine.corpus_path).read_current_version()
     CorpusRelease(second_machine).begin_update()
-    assert read_manifest(VersionStore(second_machine.corpus_path).current_path()).papers == len(RECORDS) + 3
+    assert read_manifest(VersionStore(second_machine.corpus_path).find_current_path()).papers == len(RECORDS) + 3
 
 
 async def _publish_ahead(settings: Settings, first: int, count: int) -> str:
@@ -226,7 +226,7 @@ async def test_publishing_a_superseded_version_is_rejected_and_update_pulls_newe
     assert _get_published_version(old) == newest
     pull = CorpusRelease(old).begin_update()
     assert pull is not None
-    assert VersionStore(old.corpus_path).current_version() == pull.version == newest
+    assert VersionStore(old.corpus_path).read_current_version() == pull.version == newest
 
 
 async def test_old_version_is_published_again_only_with_force(
@@ -250,5 +250,5 @@ async def test_update_that_restores_an_old_version_is_published(first_machine: S
     back = await update_corpus(Delta([], [PaperId("bee-40")]), first_machine.corpus_path, EMBEDDER)
     assert back.manifest.version == version, "else this test shows nothing"
     CorpusRelease(first_machine).begin_update()
-    assert VersionStore(first_machine.corpus_path).current_version() == version, "it is still to be published"
+    assert VersionStore(first_machine.corpus_path).read_current_version() == version, "it is still to be published"
     assert CorpusRelease(first_machine).publish().version == version == _get_published_version(first_machine)

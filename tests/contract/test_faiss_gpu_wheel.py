@@ -80,7 +80,7 @@ def test_kernel_receives_correct_arguments(monkeypatch: pytest.MonkeyPatch) -> N
     queries = vectors[::50].astype(np.float32)
     there = torch.from_numpy(vectors)
     for rows in (ROWS, 123):
-        found = gpus.nearest(1, queries, there[:rows], LIMIT)
+        found = gpus.find_nearest(1, queries, there[:rows], LIMIT)
         scores, places = faiss.knn(queries, vectors[:rows].astype(np.float32), LIMIT, metric=faiss.METRIC_INNER_PRODUCT)
         assert found.rows.tolist() == places.tolist()
         assert found.scores.tolist() == scores.tolist()

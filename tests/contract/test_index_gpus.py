@@ -64,7 +64,7 @@ def test_nearest_vectors_of_a_prefix_are_sorted_by_inner_product(
 ) -> None:
     for gpu in range(gpus.count):
         there = gpus.put(gpu, vectors)
-        found = gpus.nearest(gpu, queries, there[:rows], LIMIT)
+        found = gpus.find_nearest(gpu, queries, there[:rows], LIMIT)
         wanted = min(LIMIT, rows)
         assert found.rows.shape == (len(queries), wanted)
         assert found.rows.dtype == np.dtype(np.int64)
@@ -76,7 +76,7 @@ def test_nearest_vectors_of_a_prefix_are_sorted_by_inner_product(
 
 def test_number_of_nearest_vectors_is_capped_at_selection_limit(gpus: Gpus, vectors: Vectors, queries: Vectors) -> None:
     there = gpus.put(0, vectors)
-    assert gpus.nearest(0, queries, there, MAX_SELECTED + 1).rows.shape == (len(queries), MAX_SELECTED)
+    assert gpus.find_nearest(0, queries, there, MAX_SELECTED + 1).rows.shape == (len(queries), MAX_SELECTED)
 
 
 @pytest.mark.parametrize("kept", [1.0, 0.9, 0.3])
@@ -86,13 +86,15 @@ def test_gpu_search_matches_cpu_search(gpus: Gpus, folder: Path, queries: Vector
     here, there = (VectorIndex(folder, VectorIndexParameters(kind="exact", rows=ROWS), ROWS) for _ in range(2))
     there._on_gpus = GpuVectors(there.vectors, gpus, min_rows=1_000)
     allowed = RowFilter(rows, mask)
-    for item, other in zip(here.nearest(queries, LIMIT, allowed), there.nearest(queries, LIMIT, allowed), strict=True):
+    for item, other in zip(
+        here.find_nearest(queries, LIMIT, allowed), there.find_nearest(queries, LIMIT, allowed), strict=True
+    ):
         assert item.rows.tolist() == other.rows.tolist()
         assert item.similarities.tolist() == other.similarities.tolist()
 
 
 def test_assigner_searches_only_vectors_added_since_reset(gpus: Gpus, vectors: Vectors, queries: Vectors) -> None:
-    assigner = gpus.assigner(DIMENSIONS)
+    assigner = gpus.create_assigner(DIMENSIONS)
     for some in (vectors[:50], vectors[50:150]):
         assigner.reset()
         assigner.add(np.asarray(some, np.float32))
@@ -112,5 +114,5 @@ def test_index_built_on_gpu_reaches_target_recall_on_cpu(
     opened = VectorIndex(tmp_path, told, 0)
     assert opened.approximate is not None
     best = search_exactly(vectors, queries, LIMIT)
-    found = opened.nearest(queries, LIMIT, RowFilter(ROWS))
+    found = opened.find_nearest(queries, LIMIT, RowFilter(ROWS))
     assert np.mean([np.isin(item, two.rows).mean() for item, two in zip(best, found, strict=True)]) >= 0.98

@@ -14,7 +14,7 @@ import pytest
 from assayer.errors import InputError
 from cluster.corpora.ingest import ingest_jsonl, ingest_s2_files
 from cluster.settings import IngestSettings, Settings
-from index.disk_access import folder_lock
+from index.disk_access import hold_folder_lock
 from index.ingest.pipeline import IngestSummary
 from simulator.datasets.process import SimulatedDatasets
 from simulator.datasets.server import KEY
@@ -88,7 +88,7 @@ async def test_last_file_wins_when_ingested_together(tmp_path: Path) -> None:
 async def test_concurrent_run_in_the_same_folder_is_rejected(tmp_path: Path) -> None:
     file = _write_lines(tmp_path / "papers.jsonl", _build_paper(1))
     (tmp_path / "to").mkdir()
-    with folder_lock(tmp_path / "to"), pytest.raises(InputError, match="Another run is using"):
+    with hold_folder_lock(tmp_path / "to"), pytest.raises(InputError, match="Another run is using"):
         await _ingest(tmp_path / "to", file)
 
 

@@ -42,8 +42,8 @@ async def test_a_release_becomes_a_corpus_and_its_diff_the_next_version(
     await ingest_s2_release(str(folder), "latest", DATASETS, _build_corpus_settings(services), ignore)
     built = await build_corpus([folder / "records"], directory, EMBEDDER)
     assert await _read_abstracts(directory) == _must(FIRST)
-    assert built.manifest.total("full_texts") > 0
-    assert built.manifest.total("with_references") > 0
+    assert built.manifest.sum_counts("full_texts") > 0
+    assert built.manifest.sum_counts("with_references") > 0
 
     services.change_edition(2)
     await ingest_s2_release(str(folder), "latest", DATASETS, _build_corpus_settings(services), ignore)

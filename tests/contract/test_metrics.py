@@ -8,7 +8,7 @@ import pytest
 
 from assayer.errors import ConfigurationError
 from cluster.settings import MetricsSettings
-from cluster.telemetry import metrics_server
+from cluster.telemetry import serve_metrics
 from workers.outbound.metrics import REQUESTS
 
 
@@ -22,7 +22,7 @@ def _find_free_port() -> int:
 def test_source_metrics_are_served_only_while_the_program_runs() -> None:
     port = _find_free_port()
     REQUESTS.labels("source", "a_source_of_this_test", "200").inc(3)
-    with metrics_server(MetricsSettings(port=port)), urlopen(f"http://127.0.0.1:{port}/metrics") as page:
+    with serve_metrics(MetricsSettings(port=port)), urlopen(f"http://127.0.0.1:{port}/metrics") as page:
         assert (
             'assayer_outbound_requests_total{kind="source",status="200",target="a_source_of_this_test"} 3.0'
             in page.read().decode()
@@ -38,11 +38,11 @@ def test_occupied_port_is_rejected_naming_its_setting() -> None:
         port = taken.getsockname()[1]
         with (
             pytest.raises(ConfigurationError, match=r"ASSAYER_METRICS__PORT"),
-            metrics_server(MetricsSettings(port=port)),
+            serve_metrics(MetricsSettings(port=port)),
         ):
             pass
 
 
 def test_metrics_server_without_port_does_nothing() -> None:
-    with metrics_server(MetricsSettings()):
+    with serve_metrics(MetricsSettings()):
         pass

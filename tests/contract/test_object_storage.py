@@ -20,23 +20,23 @@ def storage(request: pytest.FixtureRequest, tmp_path: Path, store: ObjectStore) 
 
 
 def test_written_objects_are_readable_and_listed(storage: ObjectStorage, tmp_path: Path) -> None:
-    assert storage.names("lists") == []
-    assert storage.objects("files") == []
+    assert storage.list_names("lists") == []
+    assert storage.list_objects("files") == []
     storage.write("lists/2", b"two")
     storage.create("lists/1", b"one")
     (tmp_path / "file").write_bytes(b"0123456789" * 1000)
     storage.upload(tmp_path / "file", "files/ab/abc")
     (tmp_path / "empty").touch()
     storage.upload(tmp_path / "empty", "files/cd/cde")
-    assert storage.names("lists") == ["1", "2"]
+    assert storage.list_names("lists") == ["1", "2"]
     assert (storage.read("lists/1"), storage.read("lists/2")) == (b"one", b"two")
     assert storage.read_range("files/ab/abc", 5, 15) == b"5678901234"
-    found = storage.objects("files")
+    found = storage.list_objects("files")
     assert [(item.name, item.bytes) for item in found] == [("files/ab/abc", 10_000), ("files/cd/cde", 0)]
     assert all(item.modified and abs(item.modified - dt.datetime.now(dt.UTC)) < dt.timedelta(hours=1) for item in found)
     storage.remove("files/ab/abc")
     storage.remove("files/ab/abc")
-    assert [item.name for item in storage.objects("files")] == ["files/cd/cde"]
+    assert [item.name for item in storage.list_objects("files")] == ["files/cd/cde"]
 
 
 def test_concurrent_creation_of_an_object_succeeds_once(storage: ObjectStorage) -> None:

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from assayer.models import OPEN, PaperId, Window
 from index import BuildOptions, Corpus, Delta, VersionStore, build_corpus, build_shards, read_manifest, update_corpus
 from index.records.paper_record import PaperRecord
-from index.segments.paper_store import record_digest
+from index.segments.paper_store import compute_record_digest
 from tests.corpus_papers import RECORDS, record, write_jsonl
 from workers.embedding.hashing_embedder import HashingEmbedder
 
@@ -97,7 +97,7 @@ async def test_citations_survive_rewriting_of_segments(tmp_path: Path) -> None:
     coming = [PaperRecord.model_validate(record(number, title=f"Moths in town {number}")) for number in range(70, 90)]
     await update_corpus(Delta(coming), tmp_path / "corpus", EMBEDDER)
     again = Corpus.open(tmp_path / "corpus", EMBEDDER)
-    assert len(read_manifest(VersionStore(tmp_path / "corpus").current_path()).segments) == 1
+    assert len(read_manifest(VersionStore(tmp_path / "corpus").find_current_path()).segments) == 1
     assert await search_citations(again, "walk each transect at noon") == await search_citations(
         corpus, "walk each transect at noon"
     )
@@ -123,7 +123,7 @@ async def test_identical_records_produce_identical_segment_files(tmp_path: Path)
     for name in ("one", "other"):
         (tmp_path / name).mkdir()
         await build(tmp_path / name, PAPERS)
-        (segment,) = read_manifest(VersionStore(tmp_path / name / "corpus").current_path()).segments
+        (segment,) = read_manifest(VersionStore(tmp_path / name / "corpus").find_current_path()).segments
         files.append(segment.files)
     assert files[0] == files[1]
     assert {"cited-in-text.arrow", "paper-keys.npy", "passages/cited-keys.npy"} <= {file.path for file in files[0]}
@@ -131,7 +131,7 @@ async def test_identical_records_produce_identical_segment_files(tmp_path: Path)
 
 def test_record_digest_without_text_citations_is_unchanged() -> None:
     """Else a release would make every paper of every corpus a changed one."""
-    assert record_digest(PaperRecord.model_validate(RECORDS[12])) == 15085148970889678523
+    assert compute_record_digest(PaperRecord.model_validate(RECORDS[12])) == 15085148970889678523
 
 
 def test_citation_positions_follow_kept_sections_and_skip_cleaned_texts() -> None:

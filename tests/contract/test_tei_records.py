@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from assayer.errors import InputError, Unreadable
 from assayer.models import OPEN
 from cluster.cli.main import app
-from cluster.corpora.tei_records import parse_tei_record, tei_files, write_tei_records
+from cluster.corpora.tei_records import list_tei_files, parse_tei_record, write_tei_records
 from index import Corpus, build_corpus
 from tests.corpus_papers import write_jsonl
 from tests.unit.tei_files import REAL_TEI, make_tei_document, needs_real_tei
@@ -74,7 +74,7 @@ async def test_corpus_built_from_tei_links_passages_to_cited_papers(tmp_path: Pa
     (tmp_path / "teis" / "moth-1.grobid.tei.xml").write_bytes(PAPER)
     (tmp_path / "teis" / "broken.tei.xml").write_bytes(PAPER[:-10])
     (tmp_path / "teis" / "bare.tei.xml").write_bytes(make_tei_document(BODY, BACK))
-    made = write_tei_records(tei_files(tmp_path / "teis"), tmp_path / "full.jsonl")
+    made = write_tei_records(list_tei_files(tmp_path / "teis"), tmp_path / "full.jsonl")
     assert (made.written, made.works, made.places) == (1, 2, 2)
     assert [item.partition(":")[0] for item in made.refused] == ["bare.tei.xml", "broken.tei.xml"]
     cited: list[dict[str, Any]] = [
@@ -120,11 +120,11 @@ def test_existing_output_file_is_kept_when_every_input_is_rejected(tmp_path: Pat
 def test_unwritable_output_path_is_rejected(tmp_path: Path) -> None:
     (tmp_path / "moth-1.tei.xml").write_bytes(PAPER)
     with pytest.raises(InputError, match="cannot be written: No such file"):
-        write_tei_records(tei_files(tmp_path), tmp_path / "none" / "full.jsonl")
+        write_tei_records(list_tei_files(tmp_path), tmp_path / "none" / "full.jsonl")
 
 
 def test_missing_and_invalid_tei_files_are_rejected(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="contains no TEI files"):
-        tei_files(tmp_path)
+        list_tei_files(tmp_path)
     with pytest.raises(Unreadable):
         parse_tei_record(b"<TEI", "x")

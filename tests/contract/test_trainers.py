@@ -20,7 +20,7 @@ from assayer_client.trainers import (
     trl_reward,
     verifiers_reward,
 )
-from assayer_client.trainers.reward_sources import rewards_of_environment
+from assayer_client.trainers.reward_sources import get_default_reward_source
 from tests.contract.scripted_service import answer, build_problem, run_script
 
 KEY = "ak_0123_a-secret"
@@ -256,7 +256,7 @@ async def test_verifiers_loads_reward_by_path_and_records_none_on_judge_failure(
     plugged = {"methodology": {"fn": "assayer_client.trainers.verifiers:methodology"}}
     task = vf.Task(data(idx=0, prompt="Why?", question="Why?", abstract="red"), vf.TaskConfig(rewards=plugged))
     traces = [vf.Trace.model_construct(root_reply="red", rewards={}, metrics={}) for _ in range(2)]
-    rewards_of_environment.cache_clear()
+    get_default_reward_source.cache_clear()
     with run_script(
         [
             *_build_job_answers("succeeded", 1, _build_outcome(0, 1)),
@@ -268,7 +268,7 @@ async def test_verifiers_loads_reward_by_path_and_records_none_on_judge_failure(
         await task.score(traces[0])
         with pytest.raises(vf.TaskError, match="no verdict"):
             await task.score(traces[1])
-    rewards_of_environment.cache_clear()
+    get_default_reward_source.cache_clear()
     assert [trace.rewards["methodology"] and trace.rewards["methodology"].score for trace in traces] == [1.0, None]
     assert json.loads(scripted.received[0].body)["items"][0]["idea"] == "red"
 

@@ -232,7 +232,7 @@ async def test_concurrent_writers_produce_a_consistent_graph(database: Database)
         known = [await graph.add([make_prepared_idea(number)]) for number in range(12)]
         assert [added.known for added in known] == [1] * 12
     queries = make_unit_rows(9, 4)
-    found = [neighbours.nearest(queries, 5).rows.tolist() for neighbours in (first, second)]
+    found = [neighbours.find_nearest(queries, 5).rows.tolist() for neighbours in (first, second)]
     assert found[0] == found[1]
 
 
@@ -241,11 +241,11 @@ async def test_database_connection_is_released_during_edge_search(database: Data
     async with Database(DatabaseSettings(url=SecretStr(database_url), max_connections=1)) as single:
 
         class Asking(FaissNeighbours):
-            def nearest(
+            def find_nearest(
                 self, vectors: Vectors, limit: int, allowed: NDArray[np.bool_] | None = None
             ) -> NearestViewpoints:
                 asyncio.run_coroutine_threadsafe(single.fetch("SELECT 1"), loop).result(timeout=30)
-                return super().nearest(vectors, limit, allowed)
+                return super().find_nearest(vectors, limit, allowed)
 
         graph = PgViewpointGraph(single, "default", Asking())
         await graph.create(PLAN)

@@ -25,7 +25,7 @@ def test_nearest_rows_are_found_after_incremental_adds(kind: str) -> None:
     for start in range(0, 400, 37):
         neighbours.add(vectors[start : start + 37])
     assert len(neighbours) == 400
-    found = neighbours.nearest(queries, 5)
+    found = neighbours.find_nearest(queries, 5)
     expected = np.argsort(-(queries @ vectors.T), axis=1)[:, :5]
     shared = np.mean([len(set(a) & set(b)) / 5 for a, b in zip(found.rows.tolist(), expected.tolist(), strict=True)])
     assert shared == 1.0 if kind != "small world" else shared >= 0.95
@@ -39,7 +39,7 @@ def test_rows_that_are_not_allowed_are_never_found(kind: str, share: float) -> N
     neighbours = create_index(kind)
     neighbours.add(vectors)
     allowed = np.random.default_rng(3).random(400) < share
-    found = neighbours.nearest(queries, 5, allowed)
+    found = neighbours.find_nearest(queries, 5, allowed)
     assert allowed[found.rows[found.rows >= 0]].all()
     cosines = np.where(allowed, queries @ vectors.T, -np.inf)
     np.testing.assert_allclose(found.cosines[:, 0], cosines.max(axis=1), atol=TOLERANCE[kind])
@@ -48,12 +48,12 @@ def test_rows_that_are_not_allowed_are_never_found(kind: str, share: float) -> N
 @KINDS
 def test_missing_neighbours_are_padded_with_minus_1(kind: str) -> None:
     neighbours = create_index(kind)
-    assert neighbours.nearest(make_unit_rows(2, 2), 3).rows.tolist() == [[-1] * 3] * 2
+    assert neighbours.find_nearest(make_unit_rows(2, 2), 3).rows.tolist() == [[-1] * 3] * 2
     neighbours.add(make_unit_rows(1, 2))
-    found = neighbours.nearest(make_unit_rows(2, 2), 3)
+    found = neighbours.find_nearest(make_unit_rows(2, 2), 3)
     assert (found.rows[:, 2] == -1).all()
     assert np.isneginf(found.cosines[:, 2]).all()
-    nothing = neighbours.nearest(make_unit_rows(2, 2), 3, np.zeros(2, np.bool_))
+    nothing = neighbours.find_nearest(make_unit_rows(2, 2), 3, np.zeros(2, np.bool_))
     assert (nothing.rows == -1).all()
 
 
@@ -66,7 +66,7 @@ def test_restored_index_returns_same_results_and_accepts_new_rows(tmp_path: Path
     restored = FaissNeighbours(exact_up_to)
     restored.restore(path)
     queries = make_unit_rows(2, 10)
-    np.testing.assert_array_equal(restored.nearest(queries, 4).rows, neighbours.nearest(queries, 4).rows)
+    np.testing.assert_array_equal(restored.find_nearest(queries, 4).rows, neighbours.find_nearest(queries, 4).rows)
     restored.add(make_unit_rows(3, 5))
     assert len(restored) == 205
 

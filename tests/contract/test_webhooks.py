@@ -13,7 +13,7 @@ from assayer.errors import AddressRefused, DownloadFailed
 from assayer_client.webhooks import EVENTS, DeliveryResource, WebhookResource
 from cluster.clock import SystemClock
 from cluster.settings import WebhookSettings
-from cluster.webhooks import address_policy, open_deliverer, re_encrypt_secrets
+from cluster.webhooks import create_address_policy, open_deliverer, reencrypt_secrets
 from orchestrator.jobs.models import TenantId
 from orchestrator.mail.models import ClaimedMail
 from orchestrator.outbox import Abandoned, Delivered, DeliveryOutcome, RetryLater
@@ -347,9 +347,9 @@ async def test_key_rotation_re_encrypts_secrets_and_keeps_signatures_valid(
     database: Database, store: Watched, webhook_receiver: Receiver
 ) -> None:
     _, secret = await create_hook(store, webhook_receiver.url)
-    await re_encrypt_secrets(store, SecretCipher([LATER_KEY, KEY]))
+    await reencrypt_secrets(store, SecretCipher([LATER_KEY, KEY]))
     ((_, sealed),) = await store.list_encrypted_secrets()
-    await re_encrypt_secrets(store, SecretCipher([LATER_KEY]))
+    await reencrypt_secrets(store, SecretCipher([LATER_KEY]))
     assert await store.list_encrypted_secrets() == [("wh_1", sealed)], "what is under the first key stays as it is"
     await insert_job(database, "ev_1")
     async with deliver(store, keys=(LATER_KEY,)):
@@ -363,7 +363,7 @@ async def test_message_with_lost_encryption_key_is_not_sent_and_reports_reason(
 ) -> None:
     await create_hook(store, webhook_receiver.url)
     await insert_job(database, "ev_1")
-    await re_encrypt_secrets(store, SecretCipher([LATER_KEY]))
+    await reencrypt_secrets(store, SecretCipher([LATER_KEY]))
     async with deliver(store, keys=(LATER_KEY,)):
         await end(database, "ev_1")
         dead = await wait_for_state(store, "failed")
@@ -374,7 +374,7 @@ async def test_message_with_lost_encryption_key_is_not_sent_and_reports_reason(
 
 async def test_poster_times_out_when_receiver_does_not_answer(webhook_receiver: Receiver) -> None:
     webhook_receiver.open.clear()
-    async with GuardedPoster(address_policy(HASTY), "test") as poster:
+    async with GuardedPoster(create_address_policy(HASTY), "test") as poster:
         with pytest.raises(DownloadFailed, match="did not answer within"):
             await poster.post(webhook_receiver.url, b"{}", {}, 0.3)
 

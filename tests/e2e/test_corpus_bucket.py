@@ -71,13 +71,13 @@ def test_nightly_update_publishes_new_version(machines: Machines) -> None:
 
 @pytest.mark.slow
 def test_reader_lists_and_pulls_newest_published_version(machines: Machines) -> None:
-    newest = VersionStore(machines.builder.home / "corpus").current_version()
+    newest = VersionStore(machines.builder.home / "corpus").read_current_version()
     assert f"number 2: version {newest}" in machines.told.out
     assert "none of it (" in machines.told.out
     assert (machines.pulled.code, machines.pulled.err) == (0, "")
     assert f"Pulled: version {newest} with 13 papers" in machines.pulled.out
     assert "shared with earlier versions" in machines.pulled.out
-    assert VersionStore(machines.reader.home / "corpus").current_version() == newest
+    assert VersionStore(machines.reader.home / "corpus").read_current_version() == newest
     again = json.loads(machines.reader.run("corpus", "pull", "--json").out)
     assert (again["version"], again["papers"], again["files"]) == (newest, 13, 0)
     published = json.loads(machines.builder.run("corpus", "publish", "--json").out)["publication"]

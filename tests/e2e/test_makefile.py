@@ -36,7 +36,7 @@ def make_evaluate(clone: Path) -> str:
 
 
 def read_corpus_manifest(corpus: Path) -> Manifest:
-    return read_manifest(VersionStore(corpus).current_path())
+    return read_manifest(VersionStore(corpus).find_current_path())
 
 
 def list_sources(corpus: Path) -> list[str]:

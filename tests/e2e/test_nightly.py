@@ -31,7 +31,7 @@ def nights(homes: Homes) -> Nights:
     program = homes.create_home("nightly")
     corpus, ingest = program.home / "corpus", program.home / "ingest"
     shutil.copytree(homes.corpus, corpus)
-    program, before = program.with_settings(CORPUS__PATH=corpus), VersionStore(corpus).current_version()
+    program, before = program.with_settings(CORPUS__PATH=corpus), VersionStore(corpus).read_current_version()
     (ingest / "upserts").mkdir(parents=True)
     with RecordWriter(ingest / "upserts" / "part-00000.parquet") as file:
         file.write(PaperRecord.model_validate(record(1)))
@@ -48,7 +48,7 @@ def nights(homes: Homes) -> Nights:
 def test_nightly_update_publishes_new_version_and_reports_changes(nights: Nights) -> None:
     assert (nights.good.code, nights.good.err) == (0, "")
     assert "1 new, 0 changed, 0 removed, 0 unchanged; 1 texts embedded. 85 papers" in nights.good.out
-    assert VersionStore(nights.corpus).current_version() != nights.before
+    assert VersionStore(nights.corpus).read_current_version() != nights.before
 
 
 def test_failed_nightly_update_reports_reason_and_exits_with_2(nights: Nights) -> None:

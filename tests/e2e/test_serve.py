@@ -165,10 +165,10 @@ def test_stopped_service_requeues_running_job_and_exits_cleanly(served_run: Serv
 
 
 def test_occupied_port_is_reported(homes: Homes) -> None:
-    from cluster.listening import listening_socket
+    from cluster.listening import open_listening_socket
 
     program = homes.create_home("taken")
-    with listening_socket("127.0.0.1", 0) as listening:
+    with open_listening_socket("127.0.0.1", 0) as listening:
         port = listening.getsockname()[1]
         ended = program.run("serve", "--port", port)
     assert ended.code == 2

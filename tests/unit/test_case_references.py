@@ -6,8 +6,8 @@ import pytest
 
 from assayer.models import Paper, Retraction
 from assayer.own_references.entries import read_references
-from index.ingest.openalex_snapshot import work_row
-from index.ingest.record_rows import RecordRow, jsonl_row
+from index.ingest.openalex_snapshot import build_work_row
+from index.ingest.record_rows import RecordRow, build_jsonl_row
 from index.records.export_records import parse_record
 from index.records.paper_record import PaperRecord
 from tests.unit.case_files import CASES, NEEDS_CASES, read
@@ -59,7 +59,9 @@ async def test_entries_of_a_list_are_found_in_the_corpus(name: str, expected: li
 
 async def test_titles_of_an_openalex_snapshot_lose_their_markup_and_are_found() -> None:
     lines = (CASES / "ingest/oa/data/jsonl/works/part/part_000.jsonl").read_text("utf-8").splitlines()
-    rows = [row for line in lines if line.endswith("}") and isinstance(row := work_row(json.loads(line)), RecordRow)]
+    rows = [
+        row for line in lines if line.endswith("}") and isinstance(row := build_work_row(json.loads(line)), RecordRow)
+    ]
     fields = ("title", "abstract", "authors")
     records = [
         PaperRecord.model_validate(
@@ -104,5 +106,5 @@ def test_withdrawn_record_of_an_export_is_retracted() -> None:
 
 
 def test_record_without_an_abstract_names_its_export() -> None:
-    row = jsonl_row(json.loads((CASES / "ingest/s2-api-no-abstract.jsonl").read_text("utf-8")))
+    row = build_jsonl_row(json.loads((CASES / "ingest/s2-api-no-abstract.jsonl").read_text("utf-8")))
     assert row == "abstract is missing (this looks like a paper from Semantic Scholar's API)"

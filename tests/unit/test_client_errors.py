@@ -4,7 +4,7 @@ import datetime as dt
 
 import pytest
 
-from assayer_client.errors import problem_of, seconds_to_wait
+from assayer_client.errors import build_problem, parse_retry_after
 
 NOW = dt.datetime(2026, 5, 4, 12, tzinfo=dt.UTC)
 
@@ -22,7 +22,7 @@ NOW = dt.datetime(2026, 5, 4, 12, tzinfo=dt.UTC)
     ],
 )
 def test_retry_after_is_read_in_either_form_and_ignored_otherwise(header: str | None, seconds: float | None) -> None:
-    assert seconds_to_wait(header, NOW) == seconds
+    assert parse_retry_after(header, NOW) == seconds
 
 
 def test_error_with_invalid_retry_after_and_deeply_nested_body_is_still_parsed() -> None:
@@ -30,5 +30,5 @@ def test_error_with_invalid_retry_after_and_deeply_nested_body_is_still_parsed()
         "content-type": "application/problem+json",
         "retry-after": "Mon, 01 Jan 99999999999999 00:00:00 GMT",
     }
-    problem = problem_of(429, headers, b"[" * 200_000, NOW)
+    problem = build_problem(429, headers, b"[" * 200_000, NOW)
     assert (problem.status, problem.retry_after, problem.retryable) == (429, None, True)

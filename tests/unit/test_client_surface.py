@@ -99,14 +99,14 @@ def test_correctly_signed_webhook_message_is_accepted_and_forgeries_are_rejected
 
 def test_retry_pauses_are_capped_and_respect_retry_after() -> None:
     from assayer_client import ApiProblem
-    from assayer_client.retries import next_poll, pause
+    from assayer_client.retries import compute_next_poll, compute_pause
 
     patience = RetryPolicy(first_pause=1, longest_pause=8)
-    assert all(0 <= pause(patience, failures, None) <= min(8, 2 ** (failures - 1)) for failures in range(1, 60))
+    assert all(0 <= compute_pause(patience, failures, None) <= min(8, 2 ** (failures - 1)) for failures in range(1, 60))
     busy = ApiProblem(503, "Busy", retry_after=30)
-    assert all(30 <= pause(patience, 1, busy) <= 31 for _ in range(50))
-    pauses = [next_poll(elapsed, None) for elapsed in (0, 1, 10, 30, 1000)]
+    assert all(30 <= compute_pause(patience, 1, busy) <= 31 for _ in range(50))
+    pauses = [compute_next_poll(elapsed, None) for elapsed in (0, 1, 10, 30, 1000)]
     assert pauses == [0.2, 0.2, 1, 3, 5]
-    assert next_poll(9.9, 10) == pytest.approx(0.1)
+    assert compute_next_poll(9.9, 10) == pytest.approx(0.1)
     with pytest.raises(TimeoutError):
-        next_poll(10, 10)
+        compute_next_poll(10, 10)

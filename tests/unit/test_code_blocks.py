@@ -22,7 +22,7 @@ import pytest
 
 from assayer.methods.criteria_file import load_criteria
 from assayer.methods.debate.composition import load_compositions
-from cluster.operator_settings import setting_paths, variable_name
+from cluster.operator_settings import build_variable_name, list_setting_paths
 from tests.unit.commands_and_pages import COMMAND_BY_PATH, PAGES, ROOT
 from workers.policy_training.plan_reading import read_policy_training
 
@@ -139,9 +139,11 @@ def check_assignment(command: Sequence[str]) -> list[str]:
 
 def _check_variable(assignment: str) -> None:
     name = assignment.partition("=")[0]
-    assert not name.startswith("ASSAYER_") or name in map(variable_name, setting_paths()) or name == "ASSAYER_HOME", (
-        name
-    )
+    assert (
+        not name.startswith("ASSAYER_")
+        or name in map(build_variable_name, list_setting_paths())
+        or name == "ASSAYER_HOME"
+    ), name
 
 
 def _check_all(block: Block) -> int:

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from cluster.cli.examples import EXAMPLES
 from cluster.cli.main import app
-from cluster.cli.standard_input import from_standard_input
+from cluster.cli.standard_input import read_from_standard_input
 from tests.fork_server import PROGRAM
 from tests.unit.commands_and_pages import COMMAND_BY_PATH
 
@@ -89,7 +89,7 @@ def test_standard_input_becomes_a_file_of_its_kind(
 ) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
     with COMMAND_BY_PATH["evaluate"].make_context("evaluate", ["idea.md"]) as context:
-        file = from_standard_input(context, Path("-"))
+        file = read_from_standard_input(context, Path("-"))
         assert (file.suffix, file.read_bytes()) == (ending, content)
     assert not file.exists()
 

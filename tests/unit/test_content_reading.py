@@ -91,7 +91,7 @@ async def test_model_extracted_contents_replace_patterns_and_record_the_reader(t
     reading = make_reader(directory, llm)
     await update_corpus(Delta(make_new_papers(3)), directory, EMBEDDER, read_contents=reading)
     assert (reading.read, reading.left, len(llm.requests)) == (3, {}, 3)
-    manifest = read_manifest(VersionStore(directory).current_path())
+    manifest = read_manifest(VersionStore(directory).find_current_path())
     graphs = [segment.graph for segment in manifest.segments]
     assert [graph.readers for graph in graphs if graph.readers] == [{"twin, corpus.contents v2": 3}]
     corpus = Corpus.open(directory, EMBEDDER)

@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from cluster.cli.main import COMMANDS
-from cluster.operator_settings import setting_paths, variable_name
+from cluster.operator_settings import build_variable_name, list_setting_paths
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
@@ -63,7 +63,7 @@ def test_service_container_is_sandboxed_and_uses_valid_command_and_settings(serv
     assert (program, command) == ("assayer", "serve")
     (command_entry,) = (item for item in COMMANDS if item.name == command)
     assert command_entry.command().make_context(command, arguments).params["host"] == "0.0.0.0"
-    known_variables = set(map(variable_name, setting_paths()))
+    known_variables = set(map(build_variable_name, list_setting_paths()))
     changed = read("compose.gpu.yaml")["services"]["assayer"]["environment"]
     assert {name for name in (*service["environment"], *changed) if name.startswith("ASSAYER_")} <= known_variables
     assert service["environment"]["ASSAYER_HOME"] == service["volumes"][0].partition(":")[2]

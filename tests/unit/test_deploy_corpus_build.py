@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import yaml
 
-from index.capacity_planning import CapacityRequest, plan_capacity, planning_constants
+from index.capacity_planning import CapacityRequest, load_planning_constants, plan_capacity
 
 JOB = Path(__file__).parents[2] / "k8s" / "corpus" / "build" / "job.yaml"
 
@@ -28,7 +28,7 @@ def test_corpus_build_pods_have_the_planned_memory(job: dict[str, Any]) -> None:
     """A shard for every processor at once, and on the head also who deals the papers out."""
     assert "--shards 16" in job["entrypoint"]
     request = CapacityRequest(papers=200_000_000, model="specter2", profile="gpu-1", shards=16)
-    planned = {figure.name: figure.value for figure in plan_capacity(request, planning_constants()).memory}
+    planned = {figure.name: figure.value for figure in plan_capacity(request, load_planning_constants()).memory}
     cluster = job["rayClusterSpec"]
     (workers,) = cluster["workerGroupSpecs"]
     for group, extra_memory in ((cluster["headGroupSpec"], planned["To distribute papers to shards"]), (workers, 0)):

@@ -11,7 +11,7 @@ from typing import Any
 
 from cluster.cli.commands import LazyCommand
 from cluster.cli.main import COMMANDS
-from cluster.operator_settings import setting_paths, variable_name
+from cluster.operator_settings import build_variable_name, list_setting_paths
 from tests.unit.commands_and_pages import PAGES, ROOT
 from tests.unit.metric_labels import collect_metric_labels
 
@@ -36,7 +36,7 @@ def iterate_pages() -> Iterator[tuple[str, Path, str]]:
 
 
 def test_pages_name_only_settings_that_exist() -> None:
-    known_variables = {*map(variable_name, setting_paths()), *_CLIENT_VARIABLES}
+    known_variables = {*map(build_variable_name, list_setting_paths()), *_CLIENT_VARIABLES}
     faults = [
         (name, setting)
         for name, _, text in iterate_pages()

@@ -11,7 +11,7 @@ from assayer.methods.innoeval.options import BoardOptions
 from assayer.models import Absent
 from assayer.models.llm import GpuSpeed
 from cluster.methods import METHOD_DESCRIPTIONS
-from cluster.typical_usage import estimate_typical_board, typical_evaluations
+from cluster.typical_usage import estimate_typical_board, estimate_typical_evaluations
 from orchestrator.jobs.estimates import CostEstimate, EvaluationUsage, QueuePace, TypicalEvaluation, estimate_cost
 from workers.llm.settings import LlmSettings, Price
 
@@ -94,8 +94,8 @@ def make_llm_settings(**prices: Price) -> LlmSettings:
 
 
 def test_typical_cost_uses_prices_of_configured_models() -> None:
-    typical = typical_evaluations(make_llm_settings(big=Price(10, 40), small=Price(1, 4)))
-    cheap_evaluations = typical_evaluations(make_llm_settings(big=Price(1, 4), small=Price(1, 4)))
+    typical = estimate_typical_evaluations(make_llm_settings(big=Price(10, 40), small=Price(1, 4)))
+    cheap_evaluations = estimate_typical_evaluations(make_llm_settings(big=Price(1, 4), small=Price(1, 4)))
     assert typical.keys() <= METHOD_DESCRIPTIONS.keys()
     usage, cheap_usage = typical[scholareval.METHOD], cheap_evaluations[scholareval.METHOD]
     assert isinstance(usage.cost_usd, float)
@@ -106,22 +106,22 @@ def test_typical_cost_uses_prices_of_configured_models() -> None:
 
 
 def test_missing_price_makes_cost_absent_and_missing_model_makes_it_zero() -> None:
-    cost_without_price = typical_evaluations(make_llm_settings(small=Price(1, 4)))[scholareval.METHOD].cost_usd
+    cost_without_price = estimate_typical_evaluations(make_llm_settings(small=Price(1, 4)))[scholareval.METHOD].cost_usd
     assert isinstance(cost_without_price, Absent)
     assert "big" in cost_without_price.reason
-    assert {typical_evaluation.cost_usd for typical_evaluation in typical_evaluations(None).values()} == {0.0}
+    assert {typical_evaluation.cost_usd for typical_evaluation in estimate_typical_evaluations(None).values()} == {0.0}
 
 
 def test_gpu_hours_come_from_the_speeds_of_all_models_in_use() -> None:
     speed = GpuSpeed(read=1_000, written=100)
     settings = make_llm_settings().model_copy(update={"gpu_speeds": {"big": speed, "small": speed}})
-    usage = typical_evaluations(settings)[scholareval.METHOD]
+    usage = estimate_typical_evaluations(settings)[scholareval.METHOD]
     assert usage.gpu_hours == pytest.approx((usage.prompt_tokens / 1_000 + usage.completion_tokens / 100) / 3600)
     assert isinstance(usage.gpu_hours, float)
     assert isinstance(usage.high_gpu_hours, float)
     assert usage.gpu_hours < usage.high_gpu_hours
     incomplete = settings.model_copy(update={"gpu_speeds": {"big": speed}})
-    assert typical_evaluations(incomplete)[scholareval.METHOD].gpu_hours is None
+    assert estimate_typical_evaluations(incomplete)[scholareval.METHOD].gpu_hours is None
 
 
 def test_own_gpu_hours_need_the_speed_of_every_evaluation() -> None:
@@ -138,7 +138,7 @@ def test_own_gpu_hours_need_the_speed_of_every_evaluation() -> None:
 
 def test_board_cost_depends_on_its_size_and_models() -> None:
     prices = {"big": Price(10, 40), "small": Price(1, 4), "dear": Price(100, 400)}
-    usual_evaluation = typical_evaluations(make_llm_settings(**prices))[INNOEVAL]
+    usual_evaluation = estimate_typical_evaluations(make_llm_settings(**prices))[INNOEVAL]
     board = estimate_typical_board(make_llm_settings(**prices), BoardOptions())
     assert board(None, ()) == usual_evaluation
     board_of_one, board_of_ten, expensive_board = board(1, ()), board(10, ()), board(None, ("big", "dear"))
@@ -161,9 +161,9 @@ def test_board_cost_depends_on_its_size_and_models() -> None:
 
 
 def test_estimate_uses_the_configured_board_size() -> None:
-    usual_evaluation = typical_evaluations(make_llm_settings(big=Price(1, 4), small=Price(1, 4)))[INNOEVAL]
-    control = typical_evaluations(make_llm_settings(big=Price(1, 4), small=Price(1, 4)), BoardOptions(board=0))[
-        INNOEVAL
-    ]
+    usual_evaluation = estimate_typical_evaluations(make_llm_settings(big=Price(1, 4), small=Price(1, 4)))[INNOEVAL]
+    control = estimate_typical_evaluations(
+        make_llm_settings(big=Price(1, 4), small=Price(1, 4)), BoardOptions(board=0)
+    )[INNOEVAL]
     assert control.prompt_tokens < usual_evaluation.prompt_tokens
     assert estimate_typical_board(None, BoardOptions())(50, ("any",)).cost_usd == 0.0

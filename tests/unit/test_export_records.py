@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from assayer.errors import InputError
-from index.ingest.record_rows import RecordRow, jsonl_row
+from index.ingest.record_rows import RecordRow, build_jsonl_row
 from index.records.paper_record import PaperRecord
 from index.records.record_sources import RecordReader
 
@@ -86,7 +86,7 @@ def test_crossref_api_work_is_read(tmp_path: Path) -> None:
 
 
 def test_ingest_reads_the_same_exports(tmp_path: Path) -> None:
-    rows = [jsonl_row(data) for data in (KAGGLE, API, CROSSREF)]
+    rows = [build_jsonl_row(data) for data in (KAGGLE, API, CROSSREF)]
     assert [row.key for row in rows if isinstance(row, RecordRow)] == [
         "arxiv:0704.0001",
         "CorpusId:9",

@@ -21,7 +21,7 @@ from assayer.methods.grapheval.scoring.fitted_logistic import FittedLogistic, fi
 from assayer.methods.grapheval.scoring.verdict_model import VerdictModel, fit_logistic
 from assayer.models import Absent, MeasuredScorer, ScorerChoice
 from cluster.graph_training import Holdout, NetworkEffort, ScorerKind, TrainingResult, train
-from cluster.viewpoint_graphs import MODEL_FILE, UNCALIBRATED, judge_from
+from cluster.viewpoint_graphs import MODEL_FILE, UNCALIBRATED, create_judge_from
 from index.viewpoint_neighbours import FaissNeighbours
 from tests.unit.grapheval_judging import (
     MAPS_TEXT,
@@ -106,11 +106,11 @@ async def test_training_writes_choice_and_training_data_summary_to_a_file(tmp_pa
 async def test_judge_uses_the_scorer_of_the_last_training(tmp_path: Path) -> None:
     contents, neighbours = await build_idea_graph(make_forty_labelled_ideas()), FaissNeighbours()
     neighbours.add(contents.arrays.vectors)
-    assert judge_from(tmp_path, contents, neighbours).calibration == UNCALIBRATED
+    assert create_judge_from(tmp_path, contents, neighbours).calibration == UNCALIBRATED
     kinds: tuple[ScorerKind, ...] = ("best", "network", "propagation", "best")
     for kind in kinds:
         result = train(contents, tmp_path, kind, Holdout(folds=3), NetworkEffort(2, 1), NOW, lambda *_: None)
-        judge = judge_from(tmp_path, contents, neighbours)
+        judge = create_judge_from(tmp_path, contents, neighbours)
         assert judge.calibration == result.calibration
         assert judge.scorer_name == result.calibration.scorer
         assert isinstance(judge.choice, Absent) == (kind != "best")

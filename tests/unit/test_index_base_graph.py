@@ -38,10 +38,10 @@ async def build_example_corpus(tmp_path: Path, records: Sequence[dict[str, Any]]
 
 def list_segments(directory: Path) -> list[Segment]:
     versions = VersionStore(directory)
-    manifest = read_manifest(versions.current_path())
+    manifest = read_manifest(versions.find_current_path())
     none = np.empty(0, np.int64)
     return [
-        Segment(versions.segment_path(segment.name), segment, none, manifest.exact_up_to)
+        Segment(versions.get_segment_path(segment.name), segment, none, manifest.exact_up_to)
         for segment in manifest.segments
     ]
 
@@ -98,7 +98,7 @@ async def test_update_adds_names_of_new_papers_without_changing_other_segments(t
 
 async def test_node_and_edge_counts_match_segment_contents(tmp_path: Path) -> None:
     (segment,) = list_segments(await build_example_corpus(tmp_path, [NET, HEIR]))
-    counts, contents = segment.entry.graph, [segment.contents_at(row) for row in range(2)]
+    counts, contents = segment.entry.graph, [segment.get_contents(row) for row in range(2)]
     named_contents = [item for paper in contents for item in paper.named]
     assert counts.claims == sum(len(content.claims) for content in contents)
     assert (counts.uses, counts.concerns) == tuple(
@@ -114,8 +114,8 @@ async def test_node_and_edge_counts_match_segment_contents(tmp_path: Path) -> No
 
 async def test_papers_without_names_or_citations_produce_a_readable_segment(tmp_path: Path) -> None:
     (segment,) = list_segments(await build_example_corpus(tmp_path, [record(1, title="?", abstract="...")]))
-    assert segment.contents_at(0).named == ()
-    assert segment.contents.papers_naming(7).tolist() == []
+    assert segment.get_contents(0).named == ()
+    assert segment.contents.find_papers_naming(7).tolist() == []
     assert len(segment.citations) == 0
 
 
@@ -125,5 +125,5 @@ def test_heavily_cited_paper_in_a_cycle_is_found_from_all_citing_papers(tmp_path
     graph = CitationGraph(tmp_path)
     (hub,) = hash64(["hub"]).tolist()
     assert len(graph) == 200_000
-    assert np.array_equal(graph.citing(hub), np.arange(1, 100_001))
-    assert len(graph.cited_by(0)) == 100_000
+    assert np.array_equal(graph.find_citing_rows(hub), np.arange(1, 100_001))
+    assert len(graph.get_cited_hashes(0)) == 100_000

@@ -7,7 +7,7 @@ import pytest
 
 from assayer.errors import CorpusError
 from assayer.models import Filters, Window
-from index.segments.bm25_index import Bm25Document, Bm25Index, copy_bm25_index, document_id, write_bm25_index
+from index.segments.bm25_index import Bm25Document, Bm25Index, compute_document_id, copy_bm25_index, write_bm25_index
 from index.segments.row_filter import NO_FILTERS
 
 TEXTS = (
@@ -22,7 +22,7 @@ DAYS = (dt.date(2019, 5, 1), dt.date(2020, 5, 1), dt.date(2021, 5, 1), dt.date(1
 
 def make_document(row: int) -> Bm25Document:
     venue, fields = ("Ecology Letters", ("Biology",)) if row % 2 == 0 else ("", ("Computer Science", "Art"))
-    return Bm25Document(document_id(0, row), TEXTS[row], DAYS[row], venue, fields, retracted=row == 2)
+    return Bm25Document(compute_document_id(0, row), TEXTS[row], DAYS[row], venue, fields, retracted=row == 2)
 
 
 @pytest.fixture
@@ -84,9 +84,9 @@ def test_index_without_words_answers_nothing(tmp_path: Path, documents: list[Bm2
 def test_changing_a_copied_index_leaves_the_original_unchanged(directory: Path, tmp_path: Path) -> None:
     before = Bm25Index(directory)
     copy_bm25_index(directory, tmp_path / "copy")
-    added = Bm25Document(document_id(1, 0), "Bees of the tundra", dt.date(2022, 1, 1), "", (), False)
-    write_bm25_index(tmp_path / "copy", [added], removed_ids=[document_id(0, 0), document_id(0, 4)])
-    assert set(search(Bm25Index(tmp_path / "copy"), "bees")) == {2, document_id(1, 0)}
+    added = Bm25Document(compute_document_id(1, 0), "Bees of the tundra", dt.date(2022, 1, 1), "", (), False)
+    write_bm25_index(tmp_path / "copy", [added], removed_ids=[compute_document_id(0, 0), compute_document_id(0, 4)])
+    assert set(search(Bm25Index(tmp_path / "copy"), "bees")) == {2, compute_document_id(1, 0)}
     assert set(search(Bm25Index(directory), "bees")) == set(search(before, "bees")) == {0, 2, 4}
 
 
@@ -102,6 +102,6 @@ def test_index_copy_works_without_hard_links(directory: Path, tmp_path: Path, mo
 
     monkeypatch.setattr(os, "link", refuse)
     copy_bm25_index(directory, tmp_path / "copy")
-    write_bm25_index(tmp_path / "copy", [make_document(0)._replace(place=document_id(1, 0))])
+    write_bm25_index(tmp_path / "copy", [make_document(0)._replace(place=compute_document_id(1, 0))])
     assert len(Bm25Index(tmp_path / "copy")) == len(TEXTS) + 1
-    assert search(Bm25Index(directory), "compiler") == [document_id(0, 1)]
+    assert search(Bm25Index(directory), "compiler") == [compute_document_id(0, 1)]

@@ -34,7 +34,7 @@ async def test_build_publishes_a_version_that_opens(source: Path, directory: Pat
     manifest = summary.manifest
     assert not summary.already_built
     assert manifest.papers == 14
-    counts = [manifest.total(text) for text in ("dated", "full_texts", "with_references", "passages")]
+    counts = [manifest.sum_counts(text) for text in ("dated", "full_texts", "with_references", "passages")]
     assert counts == [13, 1, 2, 3]
     assert (manifest.earliest, manifest.latest) == (dt.date(2010, 1, 15), dt.date(2021, 3, 15))
     corpus = Corpus.open(directory, EMBEDDER)
@@ -84,7 +84,7 @@ async def test_build_counts_rejected_lines_and_stores_them(source: Path, directo
         ("bad.jsonl", 2),
         ("bad.jsonl", 3),
     ]
-    rejected_lines = (VersionStore(directory).current_path() / "rejected.jsonl").read_text().splitlines()
+    rejected_lines = (VersionStore(directory).find_current_path() / "rejected.jsonl").read_text().splitlines()
     assert len(rejected_lines) == 2
 
 
@@ -113,7 +113,7 @@ async def test_interrupted_build_keeps_current_version(source: Path, directory: 
 
 
 async def test_build_during_another_build_is_rejected(source: Path, directory: Path) -> None:
-    with VersionStore(directory).build_lock(), pytest.raises(CorpusError, match="Another process"):
+    with VersionStore(directory).hold_build_lock(), pytest.raises(CorpusError, match="Another process"):
         await build_corpus([source], directory, EMBEDDER)
     assert not (await build_corpus([source], directory, EMBEDDER)).already_built
 
@@ -143,7 +143,7 @@ async def test_build_keeps_newest_versions_and_versions_open_in_readers(source: 
 
 async def test_build_replaces_version_of_another_format(source: Path, directory: Path) -> None:
     await build_corpus([source], directory, EMBEDDER)
-    manifest = VersionStore(directory).current_path() / "manifest.json"
+    manifest = VersionStore(directory).find_current_path() / "manifest.json"
     manifest.write_text(manifest.read_text().replace(FORMAT, "1-of-old", 1))
     assert not (await build_corpus([source], directory, EMBEDDER)).already_built
     assert len(Corpus.open(directory, EMBEDDER)) == 14
@@ -154,7 +154,7 @@ async def test_build_of_fixed_records_matches_recorded_format(directory: Path, s
     write_jsonl(source, [*RECORDS, *(record(number) for number in range(20, 60))])
     manifest = (await build_corpus([source], directory, EMBEDDER, options=BuildOptions(exact_up_to=30))).manifest
     (segment,) = manifest.segments
-    places = read_locations(VersionStore(directory).segment_path(segment.name) / "passages")
+    places = read_locations(VersionStore(directory).get_segment_path(segment.name) / "passages")
     index, fit = segment.paper_index, manifest.fit
     assert fit is not None
     assert FORMAT.startswith("5-")
@@ -167,7 +167,7 @@ async def test_build_of_fixed_records_matches_recorded_format(directory: Path, s
 async def test_build_over_a_damaged_version_repairs_it(source: Path, directory: Path) -> None:
     await build_corpus([source], directory, EMBEDDER)
     versions = VersionStore(directory)
-    victim = versions.segment_path(read_manifest(versions.current_path()).segments[0].name) / "papers.arrow"
+    victim = versions.get_segment_path(read_manifest(versions.find_current_path()).segments[0].name) / "papers.arrow"
     victim.write_bytes(victim.read_bytes()[:-1] + b"x")
     with pytest.raises(CorpusError, match=r"damaged: .*papers\.arrow has changed since it was written"):
         Corpus.open(directory, EMBEDDER)
@@ -179,7 +179,11 @@ async def test_build_over_a_damaged_version_repairs_it(source: Path, directory: 
 async def test_opening_version_with_missing_file_names_the_file(source: Path, directory: Path) -> None:
     await build_corpus([source], directory, EMBEDDER)
     versions = VersionStore(directory)
-    (versions.segment_path(read_manifest(versions.current_path()).segments[0].name) / "papers" / "vectors.npy").unlink()
+    (
+        versions.get_segment_path(read_manifest(versions.find_current_path()).segments[0].name)
+        / "papers"
+        / "vectors.npy"
+    ).unlink()
     with pytest.raises(CorpusError, match=r"vectors\.npy is missing"):
         Corpus.open(directory, EMBEDDER)
 
@@ -198,7 +202,7 @@ async def test_unreadable_manifest_is_reported_with_a_hint(
     source: Path, directory: Path, text: str, replacement: str, message: str
 ) -> None:
     await build_corpus([source], directory, EMBEDDER)
-    manifest = VersionStore(directory).current_path() / "manifest.json"
+    manifest = VersionStore(directory).find_current_path() / "manifest.json"
     manifest.write_text(manifest.read_text().replace(text, replacement, 1))
     with pytest.raises(CorpusError, match=message) as caught:
         Corpus.open(directory, EMBEDDER)

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from assayer.errors import InputError
 from benchmarks.index.invented import InventedEmbedder
 from index import Manifest, build_corpus
-from index.capacity_planning import CapacityRequest, PlannedFigure, plan_capacity, planning_constants
+from index.capacity_planning import CapacityRequest, PlannedFigure, load_planning_constants, plan_capacity
 from tests.corpus_papers import REAL_PAPERS
 
-CONSTANTS = planning_constants()
+CONSTANTS = load_planning_constants()
 _TOLERANCE = 0.2
 _FILES = {
     "Records": ("papers.arrow",),

@@ -7,7 +7,14 @@ from hypothesis import strategies as st
 
 from assayer.models import OPEN, Window
 from assayer.ports import Vectors
-from index.corpus_fit import MIN_PAPERS, calibrate_fit, fit_passages, judge_fit, mean_nearness, neighbours_for
+from index.corpus_fit import (
+    MIN_PAPERS,
+    calibrate_fit,
+    choose_neighbour_count,
+    compute_mean_nearness,
+    judge_fit,
+    select_fit_passages,
+)
 from index.segments.vector_index import VectorMatches
 
 
@@ -17,8 +24,8 @@ def test_worked_examples_do_not_lower_the_fit() -> None:
     def search(passages: Vectors, _count: int) -> list[VectorMatches]:
         return [VectorMatches(np.array([0, 1]), np.array([value, value])) for value in passages[:, 0].tolist()]
 
-    assert mean_nearness(make_column(text), search, 2) == pytest.approx(0.6)
-    assert mean_nearness(make_column(text + examples), search, 2) == pytest.approx(0.55)
+    assert compute_mean_nearness(make_column(text), search, 2) == pytest.approx(0.6)
+    assert compute_mean_nearness(make_column(text + examples), search, 2) == pytest.approx(0.55)
 
 
 def make_column(values: list[float]) -> Vectors:
@@ -73,10 +80,10 @@ def test_fit_is_poor_when_there_are_too_few_papers() -> None:
 
 
 def test_small_corpus_uses_a_tenth_of_its_papers_as_neighbours() -> None:
-    assert [neighbours_for(papers) for papers in (1, 12, 80, 150, 25_527)] == [3, 3, 8, 15, 20]
+    assert [choose_neighbour_count(papers) for papers in (1, 12, 80, 150, 25_527)] == [3, 3, 8, 15, 20]
 
 
 def test_fit_passages_are_about_eighty_words() -> None:
-    passages = fit_passages("Bees visit flowers all day long. " * 60)
+    passages = select_fit_passages("Bees visit flowers all day long. " * 60)
     assert len(passages) == 5
     assert all(40 <= len(passage.split()) <= 120 for passage in passages)

@@ -71,9 +71,9 @@ class CountingGpus(GpuStandIn):
         self.stored_blocks.append((gpu, len(rows)))
         return super().put(gpu, rows)
 
-    def nearest(self, gpu: int, queries: Vectors, rows: Any, limit: int) -> GpuMatches:
+    def find_nearest(self, gpu: int, queries: Vectors, rows: Any, limit: int) -> GpuMatches:
         self.searches.append((gpu, len(rows)))
-        return super().nearest(gpu, queries, rows, limit)
+        return super().find_nearest(gpu, queries, rows, limit)
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +93,9 @@ QUERIES = make_unit_vectors(ROWS, seed=5)[::97].astype(np.float32)
 def has_same_answers(folder: Path, cards: Gpus, allowed: RowFilter, limit: int = LIMIT) -> bool:
     cpu_index, gpu_index = open_exact_index(folder), open_exact_index(folder)
     gpu_index._on_gpus = GpuVectors(gpu_index.vectors, cards, FEWEST)
-    pairs = zip(cpu_index.nearest(QUERIES, limit, allowed), gpu_index.nearest(QUERIES, limit, allowed), strict=True)
+    pairs = zip(
+        cpu_index.find_nearest(QUERIES, limit, allowed), gpu_index.find_nearest(QUERIES, limit, allowed), strict=True
+    )
     return all(
         item.rows.tolist() == gpu_item.rows.tolist() and item.similarities.tolist() == gpu_item.similarities.tolist()
         for item, gpu_item in pairs
@@ -128,15 +130,15 @@ def test_query_with_all_nearest_rows_hidden_falls_back_to_cpu(folder: Path) -> N
     nearness = vectors.astype(np.float32) @ QUERIES[0]
     mask = nearness < np.sort(nearness)[-MAX_SELECTED]
     gpu_vectors = GpuVectors(vectors, GpuStandIn())
-    assert gpu_vectors.candidates(QUERIES[:1], LIMIT, RowFilter(ROWS, mask)) is None
-    assert gpu_vectors.candidates(QUERIES[:1], LIMIT, RowFilter(ROWS)) is not None
+    assert gpu_vectors.find_candidates(QUERIES[:1], LIMIT, RowFilter(ROWS, mask)) is None
+    assert gpu_vectors.find_candidates(QUERIES[:1], LIMIT, RowFilter(ROWS)) is not None
     assert has_same_answers(folder, GpuStandIn(), RowFilter(ROWS, mask))
 
 
 def test_limit_beyond_gpu_selection_falls_back_to_cpu() -> None:
     gpu_vectors = GpuVectors(make_unit_vectors(ROWS, seed=5), GpuStandIn())
-    assert gpu_vectors.candidates(QUERIES, MAX_SELECTED, RowFilter(ROWS)) is None
-    candidates = gpu_vectors.candidates(QUERIES, MAX_SELECTED - 8, RowFilter(ROWS))
+    assert gpu_vectors.find_candidates(QUERIES, MAX_SELECTED, RowFilter(ROWS)) is None
+    candidates = gpu_vectors.find_candidates(QUERIES, MAX_SELECTED - 8, RowFilter(ROWS))
     assert candidates is not None
     assert candidates.shape == (len(QUERIES), MAX_SELECTED)
 
@@ -145,7 +147,7 @@ def test_rows_are_spread_evenly_and_cutoff_queries_only_relevant_gpus() -> None:
     cards = CountingGpus(4)
     gpu_vectors = GpuVectors(make_unit_vectors(ROWS, seed=5), cards, FEWEST)
     assert sorted(cards.stored_blocks) == [(gpu, ROWS // 4) for gpu in range(4)]
-    gpu_vectors.candidates(QUERIES, LIMIT, RowFilter(4_000))
+    gpu_vectors.find_candidates(QUERIES, LIMIT, RowFilter(4_000))
     assert sorted(row_count for _, row_count in cards.searches) == [1_000, 1_500, 1_500]
     assert len({gpu for gpu, _ in cards.searches}) == 3
 
@@ -163,7 +165,7 @@ def test_gpu_blocks_stay_within_the_size_limit(folder: Path) -> None:
     gpu_index._on_gpus = GpuVectors(gpu_index.vectors, cards, FEWEST, max_values=1_999 * DIMENSIONS)
     assert sorted(cards.stored_blocks) == [(0, 1_500), (0, 1_500), (1, 1_500), (1, 1_500)]
     (cpu_hits, *_), (gpu_hits, *_) = (
-        index.nearest(QUERIES, LIMIT, RowFilter(4_000)) for index in (cpu_index, gpu_index)
+        index.find_nearest(QUERIES, LIMIT, RowFilter(4_000)) for index in (cpu_index, gpu_index)
     )
     assert cpu_hits.rows.tolist() == gpu_hits.rows.tolist()
 
@@ -201,7 +203,7 @@ class TestRefusal:
     def test_cpu_build_of_faiss_is_rejected_for_cuda(self, monkeypatch: pytest.MonkeyPatch) -> None:
         if hasattr(faiss_build.load_faiss(), "StandardGpuResources"):
             monkeypatch.delattr(faiss_build.load_faiss(), "StandardGpuResources")
-        monkeypatch.setattr(gpus, "faiss_packages", lambda: ["faiss-cpu"])
+        monkeypatch.setattr(gpus, "list_faiss_packages", lambda: ["faiss-cpu"])
         with pytest.raises(ConfigurationError, match="does not support GPUs") as raised:
             open_gpus("cuda")
         assert "pip install 'assayer-research[gpu]'" in raised.value.hint
@@ -235,7 +237,7 @@ class TestRefusal:
 
     def test_missing_faiss_is_reported(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(sys.modules, "faiss", None)
-        monkeypatch.setattr(faiss_build, "faiss_packages", list)
+        monkeypatch.setattr(faiss_build, "list_faiss_packages", list)
         with pytest.raises(ConfigurationError, match="FAISS, which is not installed"):
             faiss_build.load_faiss()
 
@@ -243,7 +245,7 @@ class TestRefusal:
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(gpus, "load_faiss", lambda: FaissModule(cards=0))
-        monkeypatch.setattr(gpus, "faiss_packages", list)
+        monkeypatch.setattr(gpus, "list_faiss_packages", list)
         missing_source, directory, options = (
             tmp_path / "nowhere.jsonl",
             tmp_path / "corpus",
@@ -259,7 +261,7 @@ class TestRefusal:
         night = NightlyUpdate(directory, tmp_path, EMBEDDER, lambda: dt.datetime.now(dt.UTC), options)
         with pytest.raises(ConfigurationError, match="CUDA finds no GPU"):
             await night.run(fail_on_fetch)
-        (nightly_run,) = NightlyHistory(directory).runs()
+        (nightly_run,) = NightlyHistory(directory).list_runs()
         assert (nightly_run.outcome, nightly_run.stages) == ("failed", ())
         with pytest.raises(ConfigurationError, match="CUDA finds no GPU"):
             Corpus.open(directory, EMBEDDER, device="cuda")
@@ -288,7 +290,7 @@ async def test_corpus_built_and_searched_on_gpus_matches_cpu_results(
     assert cpu_corpus.version == gpu_corpus.version
     assert await cpu_corpus.search(texts, 5, window) == await gpu_corpus.search(texts, 5, window)
     assert standing_in.searches
-    (cpu,), (cuda,) = (read_manifest(VersionStore(tmp_path / item).current_path()).segments for item in DEVICES)
+    (cpu,), (cuda,) = (read_manifest(VersionStore(tmp_path / item).find_current_path()).segments for item in DEVICES)
     assert (cpu.paper_index.gpus, cuda.paper_index.gpus) == (None, 2)
     assert cpu.files == cuda.files
 
@@ -299,7 +301,7 @@ def cpu_memory_gpus(monkeypatch: pytest.MonkeyPatch) -> FaissGpus:
     torch = pytest.importorskip("torch")
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
     monkeypatch.setattr(torch.cuda, "synchronize", lambda gpu: None)
-    monkeypatch.setattr(FaissGpus, "device", lambda self, gpu: "cpu")
+    monkeypatch.setattr(FaissGpus, "get_device_name", lambda self, gpu: "cpu")
     return FaissGpus(FaissModule(cards=1))
 
 

@@ -26,7 +26,7 @@ from index import (
     update_corpus,
 )
 from index.building.acceptance import Acceptance
-from index.building.vector_store import LexicalLookupEmbedder, VectorStore, lookup_embedder, vector_file_key
+from index.building.vector_store import LexicalLookupEmbedder, VectorStore, add_vector_lookup, compute_vector_file_key
 from index.records.paper_record import PaperRecord
 from index.search.hybrid_ranking import fuse_scores
 from index.search.hybrid_search import WeighedQuery
@@ -89,13 +89,13 @@ async def build(directory: Path, papers: Sequence[dict[str, Any]] = RECORDS) -> 
 async def rank_by_weights(directory: Path, before: dt.date | None = None) -> list[tuple[str, float]]:
     """Return papers and lexical scores, best first."""
     versions = VersionStore(directory)
-    reader = VersionReader.open(versions, read_manifest(versions.current_path()))
+    reader = VersionReader.open(versions, read_manifest(versions.find_current_path()))
     vectors, (query_weights,) = await WEIGHED.embed_with_weights([WORDS_QUERY], "query")
     filters = Filters(window=Window.until(before))
-    (candidates,) = reader.candidates([WeighedQuery(WORDS_QUERY, query_weights)], vectors, 100, filters)
+    (candidates,) = reader.find_candidates([WeighedQuery(WORDS_QUERY, query_weights)], vectors, 100, filters)
     assert candidates.papers.by_lexical is not None
     ranked = zip(*map(np.ndarray.tolist, candidates.papers.by_lexical), strict=True)
-    return sorted(((reader.paper(unit).id, score) for unit, score in ranked), key=lambda pair: (-pair[1], pair[0]))
+    return sorted(((reader.get_paper(unit).id, score) for unit, score in ranked), key=lambda pair: (-pair[1], pair[0]))
 
 
 async def search(corpus: Corpus, window: Window = OPEN, query: str = QUERY) -> list[Hit]:
@@ -109,28 +109,28 @@ ROWS = (make_weights(t1=1.0, t7=0.5), make_weights(), make_weights(t7=2.0), make
 @pytest.mark.parametrize("blocks", [(ROWS,), (ROWS[:1], ROWS[1:]), ((), ROWS)])
 def test_lexical_scores_sum_products_of_shared_token_weights(tmp_path: Path, blocks: Sequence[Any]) -> None:
     index = write_index(tmp_path, *blocks)
-    matches = index.nearest(make_weights(t1=2.0, t7=1.0, t9=5.0), 10, RowFilter(4))
+    matches = index.find_nearest(make_weights(t1=2.0, t7=1.0, t9=5.0), 10, RowFilter(4))
     assert matches.rows.tolist() == [0, 2, 3]
     assert matches.scores.tolist() == [2.5, 2.0, 0.5]
-    assert index.scores(make_weights(t7=1.0), np.array([3, 2, 0, 2])).tolist() == [0.0, 2.0, 0.5, 2.0]
+    assert index.compute_scores(make_weights(t7=1.0), np.array([3, 2, 0, 2])).tolist() == [0.0, 2.0, 0.5, 2.0]
     assert not (tmp_path / "spool").exists()
 
 
 def test_index_returns_only_allowed_rows_up_to_the_limit(tmp_path: Path) -> None:
     index = write_index(tmp_path, ROWS)
     query = make_weights(t1=2.0, t7=1.0)
-    assert index.nearest(query, 10, RowFilter(2)).rows.tolist() == [0]
+    assert index.find_nearest(query, 10, RowFilter(2)).rows.tolist() == [0]
     masked = RowFilter(4, np.array([False, True, True, True]))
-    assert index.nearest(query, 10, masked).rows.tolist() == [2, 3]
-    assert index.nearest(query, 1, RowFilter(4)).rows.tolist() == [0]
-    assert index.nearest(query, 0, RowFilter(4)).rows.tolist() == []
-    assert index.nearest(make_weights(), 5, RowFilter(4)).rows.tolist() == []
+    assert index.find_nearest(query, 10, masked).rows.tolist() == [2, 3]
+    assert index.find_nearest(query, 1, RowFilter(4)).rows.tolist() == [0]
+    assert index.find_nearest(query, 0, RowFilter(4)).rows.tolist() == []
+    assert index.find_nearest(make_weights(), 5, RowFilter(4)).rows.tolist() == []
 
 
 def test_index_without_tokens_returns_nothing(tmp_path: Path) -> None:
     index = write_index(tmp_path, [make_weights(), make_weights()])
-    assert index.nearest(make_weights(t1=1.0), 5, RowFilter(2)).rows.tolist() == []
-    assert index.by_rows().row(1).tokens.tolist() == []
+    assert index.find_nearest(make_weights(t1=1.0), 5, RowFilter(2)).rows.tolist() == []
+    assert index.read_by_row().get_row(1).tokens.tolist() == []
 
 
 @given(
@@ -153,12 +153,12 @@ def test_index_matches_brute_force_comparison(
     scores = [round(sum(row.get(token, 0.0) * weight for token, weight in query.items()), 6) for row in rows]
     allowed = RowFilter(min(cut, len(rows)))
     expected = sorted((item for item in range(allowed.rows) if scores[item]), key=lambda item: (-scores[item], item))
-    assert index.nearest(query_weights, 5, allowed).rows.tolist() == expected[:5]
-    assert index.scores(query_weights, np.arange(len(rows))).tolist() == pytest.approx(scores)
-    weights_by_row = index.by_rows()
+    assert index.find_nearest(query_weights, 5, allowed).rows.tolist() == expected[:5]
+    assert index.compute_scores(query_weights, np.arange(len(rows))).tolist() == pytest.approx(scores)
+    weights_by_row = index.read_by_row()
     for number, row in enumerate(given_rows):
-        assert (weights_by_row.row(number).tokens == row.tokens).all()
-        assert (weights_by_row.row(number).weights == row.weights).all()
+        assert (weights_by_row.get_row(number).tokens == row.tokens).all()
+        assert (weights_by_row.get_row(number).weights == row.weights).all()
 
 
 def test_lexical_weights_take_their_share_of_the_word_score() -> None:
@@ -217,13 +217,13 @@ async def test_cutoff_is_exact_and_batched_queries_match_single_queries(tmp_path
 async def test_damaged_lexical_weights_are_detected_on_open(tmp_path: Path) -> None:
     await build(tmp_path / "corpus")
     versions = VersionStore(tmp_path / "corpus")
-    manifest = read_manifest(versions.current_path())
+    manifest = read_manifest(versions.find_current_path())
     assert manifest.lexical
     (segment,) = manifest.segments
     names = {file.path for file in segment.files if "lexical" in file.path}
     assert names == {f"{kind}/lexical-{part}.npy" for kind in ("papers", "passages") for part in
                      ("tokens", "offsets", "rows", "weights")}  # fmt: skip
-    weights_file = versions.segment_path(segment.name) / "papers" / "lexical-weights.npy"
+    weights_file = versions.get_segment_path(segment.name) / "papers" / "lexical-weights.npy"
     weights_file.chmod(0o644)
     weights_file.write_bytes(weights_file.read_bytes()[:-2] + b"\x00\x11")
     with pytest.raises(CorpusError, match="lexical-weights"):
@@ -240,7 +240,7 @@ async def test_weighted_corpus_requires_weighted_embedder_but_not_vice_versa(tmp
     before = await search(Corpus.open(tmp_path / "plain", PLAIN))
     assert await search(Corpus.open(tmp_path / "plain", WEIGHED)) == before
     await update_corpus(Delta(make_records(40)), tmp_path / "plain", WEIGHED)
-    assert not read_manifest(VersionStore(tmp_path / "plain").current_path()).lexical
+    assert not read_manifest(VersionStore(tmp_path / "plain").find_current_path()).lexical
     assert PaperId("bee-40") in {hit.paper.id for hit in await search(Corpus.open(tmp_path / "plain", PLAIN))}
 
 
@@ -281,21 +281,21 @@ async def test_shards_match_whole_corpus_in_lexical_search(tmp_path: Path) -> No
     assert (await build_shards([source], 3, tmp_path / "sharded", WEIGHED)).already_built
     stores = [VersionStore(tmp_path / "sharded" / "shards" / f"{number:02}") for number in range(3)]
     whole_reader, *shard_readers = (
-        VersionReader.open(store, read_manifest(store.current_path()))
+        VersionReader.open(store, read_manifest(store.find_current_path()))
         for store in (VersionStore(tmp_path / "whole"), *stores)
     )
     vectors, (weights,) = await WEIGHED.embed_with_weights([WORDS_QUERY], "query")
     query = ([WeighedQuery(WORDS_QUERY, weights)], vectors, 50, Filters(window=Window.until(dt.date(2018, 1, 1))))
-    (candidates,) = whole_reader.candidates(*query)
-    merged = merge_candidates([part.candidates(*query)[0] for part in shard_readers])
+    (candidates,) = whole_reader.find_candidates(*query)
+    merged = merge_candidates([part.find_candidates(*query)[0] for part in shard_readers])
     assert candidates.papers.by_lexical is not None
     assert merged.papers.by_lexical is not None
     assert candidates.papers.by_lexical.scores.tolist() == merged.papers.by_lexical.scores.tolist()
     ids = [
-        shard_readers[shard].paper(unit).id
+        shard_readers[shard].get_paper(unit).id
         for shard, unit in map(split_shard_key, merged.papers.by_lexical.rows.tolist())
     ]
-    assert ids == [whole_reader.paper(unit).id for unit in candidates.papers.by_lexical.rows.tolist()]
+    assert ids == [whole_reader.get_paper(unit).id for unit in candidates.papers.by_lexical.rows.tolist()]
     assert sorted(candidates.lexical.values())[-20:] == sorted(merged.lexical.values())[-20:]
 
 
@@ -318,18 +318,18 @@ async def test_records_with_vectors_are_still_embedded_for_lexical_weights(tmp_p
 async def test_stored_vectors_include_weights_and_unweighted_vectors_are_not_reused(tmp_path: Path) -> None:
     store, texts = VectorStore(str(tmp_path)), [f"text {number} of moths" for number in range(5)]
     weighed = await WEIGHED.embed_with_weights(texts, "passage")
-    key = vector_file_key(texts, WEIGHED.name, with_weights=True)
-    assert key != vector_file_key(texts, WEIGHED.name)
+    key = compute_vector_file_key(texts, WEIGHED.name, with_weights=True)
+    assert key != compute_vector_file_key(texts, WEIGHED.name)
     store.put(key, texts, *weighed)
     counting = CountingLexicalEmbedder()
-    stored = lookup_embedder(counting, store.load_vectors([key]))
+    stored = add_vector_lookup(counting, store.load_vectors([key]))
     assert isinstance(stored, LexicalLookupEmbedder)
     reused = await stored.embed_with_weights([*texts, "and one more"], "passage")
     assert counting.passages == 1
     for reused_weights, fresh_weights in zip(reused.lexical, weighed.lexical, strict=False):
         assert (reused_weights.tokens == fresh_weights.tokens).all()
         assert reused_weights.weights == pytest.approx(fresh_weights.weights, rel=1e-3)
-    plain = vector_file_key(texts, WEIGHED.name)
+    plain = compute_vector_file_key(texts, WEIGHED.name)
     store.put(plain, texts, weighed.vectors)
     await LexicalLookupEmbedder(counting, counting, store.load_vectors([plain])).embed_with_weights(texts, "passage")
     assert counting.passages == 6

@@ -11,7 +11,7 @@ from assayer.models import PaperId
 from index import BuildOptions, Corpus, ShardStore, VersionStore, build_corpus, build_shards, read_manifest
 from index.building.acceptance import Acceptance
 from index.building.update import Stopwatch
-from index.disk_access import folder_lock
+from index.disk_access import hold_folder_lock
 from index.nightly import NightlyHistory, NightlyRun, NightlyUpdate, find_pending_changes
 from index.records.paper_record import PaperRecord
 from index.records.parquet_records import RecordWriter
@@ -50,7 +50,7 @@ async def run_nightly_update(directory: Path, change: Path) -> NightlyRun:
 
 
 async def test_nightly_update_publishes_changes_and_records_the_run(directory: Path, tmp_path: Path) -> None:
-    before = VersionStore(directory).current_version()
+    before = VersionStore(directory).read_current_version()
     change = write_change_folder(
         tmp_path / "change", [record(20), record(21), record(3, title="Lichens")], "bee-07\nnobody\n"
     )
@@ -69,7 +69,7 @@ async def test_nightly_update_publishes_changes_and_records_the_run(directory: P
     assert not find_pending_changes(change)
     assert completed_run.usd == pytest.approx(completed_run.seconds)
     assert [stage.name for stage in completed_run.stages][:2] == ["fetch", "read"]
-    assert NightlyHistory(directory).runs() == [completed_run]
+    assert NightlyHistory(directory).list_runs() == [completed_run]
 
 
 async def test_nightly_update_of_sharded_corpus_publishes_the_whole_corpus(tmp_path: Path) -> None:
@@ -96,15 +96,17 @@ async def test_nightly_update_of_sharded_corpus_publishes_the_whole_corpus(tmp_p
 async def test_nightly_update_without_changes_keeps_version_and_records_the_run(
     directory: Path, tmp_path: Path
 ) -> None:
-    version = VersionStore(directory).current_version()
+    version = VersionStore(directory).read_current_version()
     empty = await run_nightly_update(directory, write_change_folder(tmp_path / "empty", []))
     unchanged_run = await run_nightly_update(
         directory, write_change_folder(tmp_path / "known", [record(3)], "nobody\n")
     )
     assert [item.outcome for item in (empty, unchanged_run)] == ["unchanged"] * 2
-    assert {item.after for item in (empty, unchanged_run)} == {version} == {VersionStore(directory).current_version()}
+    assert (
+        {item.after for item in (empty, unchanged_run)} == {version} == {VersionStore(directory).read_current_version()}
+    )
     assert (unchanged_run.unchanged, unchanged_run.unknown) == (1, 1)
-    assert NightlyHistory(directory).runs(last=1) == [unchanged_run]
+    assert NightlyHistory(directory).list_runs(last=1) == [unchanged_run]
 
 
 @pytest.mark.parametrize("cause", ["unreadable", "mostly gone", "damaged", "in use"])
@@ -112,21 +114,21 @@ async def test_failed_nightly_update_keeps_previous_version_and_reports_reason(
     directory: Path, tmp_path: Path, cause: str
 ) -> None:
     versions = VersionStore(directory)
-    version, change = versions.current_version(), write_change_folder(tmp_path / "change", [record(20)])
+    version, change = versions.read_current_version(), write_change_folder(tmp_path / "change", [record(20)])
     if cause == "unreadable":
         (change / "upserts" / "part-00001.parquet").write_bytes(b"PAR1")
     if cause == "mostly gone":
         (change / "deletions.txt").write_text("\n".join(f"bee-{number:02}" for number in range(9)))
     if cause == "damaged":
-        (segment,) = read_manifest(versions.current_path()).segments
-        path = versions.segment_path(segment.name) / "ids.npy"
+        (segment,) = read_manifest(versions.find_current_path()).segments
+        path = versions.get_segment_path(segment.name) / "ids.npy"
         path.write_bytes(path.read_bytes()[:-1] + b"\0")
-    build_lock = versions.build_lock() if cause == "in use" else nullcontext()
+    build_lock = versions.hold_build_lock() if cause == "in use" else nullcontext()
     with build_lock, pytest.raises(AssayerError) as caught:
         await run_nightly_update(directory, change)
-    (nightly_run,) = NightlyHistory(directory).runs()
+    (nightly_run,) = NightlyHistory(directory).list_runs()
     assert (nightly_run.outcome, nightly_run.why) == ("failed", str(caught.value))
-    assert {nightly_run.before, nightly_run.after, versions.current_version()} == {version}
+    assert {nightly_run.before, nightly_run.after, versions.read_current_version()} == {version}
     assert [path.name for path in (directory / "versions").iterdir()] == [version]
     assert find_pending_changes(change)
 
@@ -149,7 +151,7 @@ async def test_nightly_update_without_corpus_records_nothing(tmp_path: Path) -> 
 
 
 async def test_acceptance_rejects_version_still_returning_removed_papers(directory: Path) -> None:
-    manifest = read_manifest(VersionStore(directory).current_path())
+    manifest = read_manifest(VersionStore(directory).find_current_path())
     with pytest.raises(CorpusError, match=r"still contains removed papers \(1, for example bee-03\)"):
         await Acceptance(EMBEDDER, 14, [PaperId("bee-03"), PaperId("nobody")])(directory, manifest)
 
@@ -174,12 +176,12 @@ def test_history_skips_truncated_line(tmp_path: Path) -> None:
         NightlyRun(began=NOW, seconds=1, outcome="unchanged", before="a", after="a", papers=papers) for papers in (1, 2)
     )
     history = NightlyHistory(tmp_path)
-    assert history.runs() == []
+    assert history.list_runs() == []
     history.append(first)
     with (tmp_path / "history.jsonl").open("a") as file:
         file.write(first.model_dump_json()[:30])
     history.append(second)
-    assert history.runs() == [first, second]
+    assert history.list_runs() == [first, second]
 
 
 def test_history_distinguishes_running_from_interrupted_updates(tmp_path: Path) -> None:
@@ -191,18 +193,18 @@ def test_history_distinguishes_running_from_interrupted_updates(tmp_path: Path) 
     history.append(killed.model_copy(update={"outcome": "running"}))
     with history.record_run(finished):
         history.append(finished)
-    assert [night.outcome for night in history.runs()] == ["cut off", "unchanged"]
+    assert [night.outcome for night in history.list_runs()] == ["cut off", "unchanged"]
     with history.record_run(running):
-        assert [night.outcome for night in history.runs()] == ["cut off", "unchanged", "running"]
+        assert [night.outcome for night in history.list_runs()] == ["cut off", "unchanged", "running"]
         with pytest.raises(InputError, match="Another run is using"), history.record_run(running):
             pass
-    assert [night.outcome for night in history.runs()] == ["cut off", "unchanged", "cut off"]
-    assert all(night.why for night in history.runs() if night.outcome == "cut off")
+    assert [night.outcome for night in history.list_runs()] == ["cut off", "unchanged", "cut off"]
+    assert all(night.why for night in history.list_runs() if night.outcome == "cut off")
 
 
 async def test_nightly_update_is_refused_while_ingest_runs(directory: Path, tmp_path: Path) -> None:
     change = write_change_folder(tmp_path / "change", [record(20)])
-    with folder_lock(change), pytest.raises(InputError, match="Another run is using"):
+    with hold_folder_lock(change), pytest.raises(InputError, match="Another run is using"):
         await run_nightly_update(directory, change)
     assert find_pending_changes(change)
 

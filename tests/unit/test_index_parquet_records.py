@@ -9,7 +9,7 @@ import pytest
 
 from assayer.errors import InputError
 from index.records.paper_record import PaperRecord
-from index.records.parquet_records import RecordVector, RecordWithVector, RecordWriter, parquet_files, read_records
+from index.records.parquet_records import RecordVector, RecordWithVector, RecordWriter, list_parquet_files, read_records
 
 FULL = PaperRecord.model_validate(
     {
@@ -103,4 +103,4 @@ def test_table_with_missing_columns_is_rejected_naming_them(tmp_path: Path) -> N
 def test_parquet_files_of_a_folder_are_returned_in_order(tmp_path: Path) -> None:
     for name in ("part-00001.parquet", "part-00000.parquet", "rejected.jsonl"):
         (tmp_path / name).touch()
-    assert [path.name for path in parquet_files(tmp_path)] == ["part-00000.parquet", "part-00001.parquet"]
+    assert [path.name for path in list_parquet_files(tmp_path)] == ["part-00000.parquet", "part-00001.parquet"]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from index.building import segment_writer
 from index.building.segment_writer import SortedPapers, sort_papers
 from index.records.paper_record import PaperRecord
-from index.segments.paper_store import record_digest
+from index.segments.paper_store import compute_record_digest
 from tests.corpus_papers import record
 
 DAYS = st.none() | st.dates(dt.date(2019, 12, 30), dt.date(2020, 1, 3))
@@ -25,7 +25,7 @@ def make_papers(days: list[dt.date | None]) -> list[PaperRecord]:
 
 
 def list_ids(sorted_papers: SortedPapers, first: int, last: int) -> list[str]:
-    return [item for batch in sorted_papers.batches(first, last) for item in batch["id"].to_pylist()]
+    return [item for batch in sorted_papers.read_batches(first, last) for item in batch["id"].to_pylist()]
 
 
 @given(st.lists(DAYS, max_size=40), st.integers(0, 40), st.integers(0, 40))
@@ -40,10 +40,10 @@ def test_papers_are_sorted_by_date_and_id_with_undated_last(days: list[dt.date |
         assert list_ids(sorted_papers, 0, len(records)) == [item.id for item in expected]
         last = min(last, len(records))
         assert list_ids(sorted_papers, first, last) == [item.id for item in expected[first:last]]
-        assert sorted_papers.digests.tolist() == [record_digest(item) for item in expected]
+        assert sorted_papers.digests.tolist() == [compute_record_digest(item) for item in expected]
 
 
 def test_blocks_are_split_into_store_sized_batches(tmp_path: Path) -> None:
     records = [PaperRecord.model_validate(record(0, id=f"p{number}")) for number in range(2500)]
     sorted_papers = sort_papers(records, tmp_path / "sorted.arrow")
-    assert [batch.num_rows for batch in sorted_papers.batches(0, 2500)] == [1024, 1024, 452]
+    assert [batch.num_rows for batch in sorted_papers.read_batches(0, 2500)] == [1024, 1024, 452]

@@ -14,7 +14,7 @@ def test_rows_match_the_mask_up_to_the_row_limit(allowed: list[bool], first: int
     row_filter = RowFilter(row_limit, np.array(allowed, np.bool_))
     expected_rows = [row for row in range(row_limit) if allowed[row]]
 
-    assert row_filter.row_numbers().tolist() == expected_rows
+    assert row_filter.list_row_numbers().tolist() == expected_rows
     assert row_filter.count == len(expected_rows)
     row_numbers = np.arange(len(allowed) + 3)
     assert row_numbers[row_filter.allows(row_numbers)].tolist() == expected_rows

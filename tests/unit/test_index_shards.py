@@ -17,7 +17,7 @@ from assayer.models import OPEN, Hit, PaperId, Window
 from assayer.ports import Vectors
 from index import BuildOptions, Corpus, Delta, Filters, VersionStore, build_corpus, build_shards, update_shards
 from index.building.acceptance import Acceptance
-from index.shards.shard_store import ShardStore, is_sharded, shard_of
+from index.shards.shard_store import ShardStore, assign_shards, is_sharded
 from tests.corpus_papers import RECORDS, record, write_jsonl
 from tests.unit.index_building import make_records
 from workers.embedding.hashing_embedder import HashingEmbedder
@@ -80,8 +80,8 @@ async def test_sharded_results_match_the_unsharded_corpus(
         filters = Filters(window=window)
         query_vectors = await EMBEDDER.embed(["bees in a meadow", "hedge"], "query")
         for limit in (3, 100):
-            exact = await whole_corpus.nearest(query_vectors, limit, filters)
-            merged = await sharded_corpus.nearest(query_vectors, limit, filters)
+            exact = await whole_corpus.find_nearest(query_vectors, limit, filters)
+            merged = await sharded_corpus.find_nearest(query_vectors, limit, filters)
             for item, merged_hit in zip(exact, merged, strict=True):
                 assert item.similarities.tolist() == merged_hit.similarities.tolist()
         every = {
@@ -115,11 +115,11 @@ async def test_sharded_results_match_the_unsharded_corpus(
 
 
 async def test_papers_are_assigned_to_shards_by_hash(sharded: Path) -> None:
-    owners = shard_of(IDS, SHARDS).tolist()
+    owners = assign_shards(IDS, SHARDS).tolist()
     manifest = ShardStore(sharded).read_manifest()
     assert [item.papers for item in manifest.shards] == [owners.count(number) for number in range(SHARDS)]
     for number in range(SHARDS):
-        with closing(Corpus.open(ShardStore(sharded).shard_path(number), EMBEDDER)) as shard:
+        with closing(Corpus.open(ShardStore(sharded).get_shard_path(number), EMBEDDER)) as shard:
             assert set(await shard.papers(IDS, OPEN)) == {
                 item for item, owner in zip(IDS, owners, strict=True) if owner == number
             }
@@ -150,20 +150,20 @@ async def test_update_without_changes_publishes_nothing(sharded: Path) -> None:
 async def test_interrupted_sharded_update_keeps_old_version_and_can_be_rerun(sharded: Path) -> None:
     before = ShardStore(sharded).read_manifest()
     paper_numbers = range(40, 60)
-    owners = shard_of([f"bee-{number}" for number in paper_numbers], SHARDS).tolist()
+    owners = assign_shards([f"bee-{number}" for number in paper_numbers], SHARDS).tolist()
     assert set(owners) == set(range(SHARDS))
 
-    first = VersionStore(ShardStore(sharded).shard_path(0))
+    first = VersionStore(ShardStore(sharded).get_shard_path(0))
 
     class FailingEmbedder(HashingEmbedder):
         async def embed(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> Vectors:
-            if first.current_version() != before.shards[0].version:
+            if first.read_current_version() != before.shards[0].version:
                 raise CorpusError("The machine is gone.")
             return await super().embed(texts, kind)
 
     with pytest.raises(CorpusError, match="gone"):
         await update_shards(Delta(make_records(*paper_numbers)), sharded, FailingEmbedder())
-    assert first.current_version() != before.shards[0].version
+    assert first.read_current_version() != before.shards[0].version
     with closing(Corpus.open(sharded, EMBEDDER)) as corpus:
         assert (corpus.version, len(corpus)) == (before.version, len(RECORDS))
         assert not await corpus.papers([PaperId(f"bee-{number}") for number in paper_numbers], OPEN)
@@ -191,7 +191,7 @@ async def test_version_in_use_is_kept_until_its_reader_closes(sharded: Path) -> 
     with pytest.raises(CorpusError):
         Corpus.open(sharded, EMBEDDER, reader.version)
     assert len(os.listdir(sharded / "versions")) == 1
-    assert [len(os.listdir(ShardStore(sharded).shard_path(number) / "versions")) for number in range(SHARDS)] == [
+    assert [len(os.listdir(ShardStore(sharded).get_shard_path(number) / "versions")) for number in range(SHARDS)] == [
         1
     ] * SHARDS
 
@@ -219,10 +219,10 @@ async def test_build_with_different_shard_count_is_rejected(sharded: Path, tmp_p
 async def test_damaged_shard_or_manifest_is_detected(sharded: Path, damaged_part: str) -> None:
     shards = ShardStore(sharded)
     if damaged_part == "whole":
-        path = shards.versions.current_path() / "manifest.json"
+        path = shards.versions.find_current_path() / "manifest.json"
         path.write_text(path.read_text().replace('"papers": ', '"papers": 1'))
     else:
-        path = next((shards.shard_path(1) / "segments").rglob("papers.arrow"))
+        path = next((shards.get_shard_path(1) / "segments").rglob("papers.arrow"))
         path.write_bytes(path.read_bytes()[:-1] + b"!")
     with pytest.raises(CorpusError, match="damaged"):
         Corpus.open(sharded, EMBEDDER)
@@ -241,7 +241,7 @@ async def test_shards_without_papers_are_updated_like_others(tmp_path: Path) -> 
 
 async def publish_versions(directory: Path, count: int) -> list[str]:
     """Publish `count` updates and return all versions; none is removed."""
-    versions = [VersionStore(directory).current_version()]
+    versions = [VersionStore(directory).read_current_version()]
     for number in range(count):
         changed = Delta(make_records(3, title=f"Title {number}"))
         versions.append(
@@ -260,7 +260,7 @@ async def test_update_completes_interrupted_removal_of_old_version(sharded: Path
     update = await update_shards(Delta(make_records(4, title="T")), sharded, EMBEDDER, options=BuildOptions(keep=3))
     kept_versions = sorted([*later_versions, update.manifest.version])
     assert sorted(os.listdir(sharded / "versions")) == kept_versions, "it takes the place of none that is whole"
-    assert len(os.listdir(ShardStore(sharded).shard_path(0) / "versions")) <= 3
+    assert len(os.listdir(ShardStore(sharded).get_shard_path(0) / "versions")) <= 3
     for version in kept_versions:
         Corpus.open(sharded, EMBEDDER, version).close()
 
@@ -278,7 +278,7 @@ async def test_sharded_update_may_remove_a_tenth_of_the_corpus(tmp_path: Path, r
     directory, papers = tmp_path / "corpus", [record(number) for number in range(100)]
     summary = await build_shards([write_jsonl(tmp_path / "p.jsonl", papers)], 16, directory, EMBEDDER)
     fewest = min(range(16), key=lambda number: summary.manifest.shards[number].papers)
-    owners = shard_of([paper["id"] for paper in papers], 16).tolist()
+    owners = assign_shards([paper["id"] for paper in papers], 16).tolist()
     removed_papers = sorted(papers, key=lambda paper: owners[papers.index(paper)] != fewest)[:removed]
     assert summary.manifest.shards[fewest].papers < 10, "else a tenth of the shard stays a tenth"
     delta = Delta([], [PaperId(item["id"]) for item in removed_papers])
@@ -295,6 +295,6 @@ async def test_excessive_sharded_removal_is_refused_but_works_without_acceptance
     with pytest.raises(CorpusError, match="would leave only 89 of 100 papers") as raised:
         await update_shards(delta, directory, EMBEDDER, accept=Acceptance(EMBEDDER, 100, delta.deletions))
     assert str(directory / "shards") not in str(raised.value)
-    assert VersionStore(directory).current_version() == summary.manifest.version
+    assert VersionStore(directory).read_current_version() == summary.manifest.version
     by_hand = await update_shards(delta, directory, EMBEDDER)
     assert by_hand.manifest.papers == 89

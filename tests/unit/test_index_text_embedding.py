@@ -12,7 +12,7 @@ from index.hashing import hash64
 from index.records.paper_record import PaperRecord
 from index.records.parquet_records import RecordVector, RecordWithVector
 from index.search.version_reader import VersionReader
-from index.segments.passages import paper_text
+from index.segments.passages import build_paper_text
 from tests.corpus_papers import RECORDS, record, write_jsonl
 from tests.unit.index_building import RefusingEmbedder
 from workers.embedding.hashing_embedder import HashingEmbedder
@@ -22,7 +22,7 @@ EMBEDDER = HashingEmbedder()
 
 def open_reader(directory: Path) -> VersionReader:
     versions = VersionStore(directory)
-    return VersionReader.open(versions, read_manifest(versions.current_path()))
+    return VersionReader.open(versions, read_manifest(versions.find_current_path()))
 
 
 def make_unit_vectors(count: int) -> Vectors:
@@ -58,7 +58,7 @@ def test_ready_vectors_are_found_by_paper_text_and_change_the_signature(tmp_path
             known_vectors = ready.get_vectors()
         vectors = np.zeros((1, 4), np.float32)
         missing_rows = known_vectors.fill(
-            vectors, hash64([paper_text(papers[2].title, papers[2].abstract)]), np.arange(1)
+            vectors, hash64([build_paper_text(papers[2].title, papers[2].abstract)]), np.arange(1)
         )
         assert not len(missing_rows)
         signatures[known_vectors.signature] = vectors[0, 0].item()
@@ -71,11 +71,13 @@ async def test_build_embeds_only_papers_without_ready_vectors(tmp_path: Path) ->
     papers = [record(number, vector=vectors[number].tolist(), vector_model=EMBEDDER.name) for number in range(3)]
     paper_without_vector = PaperRecord.model_validate(record(5))
     source = write_jsonl(tmp_path / "papers.jsonl", [*papers, record(5)])
-    embedder = RefusingEmbedder(paper_text(paper_without_vector.title, paper_without_vector.abstract))
+    embedder = RefusingEmbedder(build_paper_text(paper_without_vector.title, paper_without_vector.abstract))
     await build_corpus([source], tmp_path / "corpus", embedder)
     ids = [PaperId(f"bee-{number:02}") for number in range(3)]
     for vector, item in zip(vectors, ids, strict=True):
-        assert open_reader(tmp_path / "corpus").similarities([item], vector) == pytest.approx({item: 1.0}, abs=0.001)
+        assert open_reader(tmp_path / "corpus").compute_similarities([item], vector) == pytest.approx(
+            {item: 1.0}, abs=0.001
+        )
 
 
 async def test_different_vectors_for_same_papers_produce_different_segments(tmp_path: Path) -> None:
@@ -100,4 +102,4 @@ async def test_update_uses_ready_vectors(tmp_path: Path) -> None:
     assert summary.manifest.papers == len(RECORDS) + 1
     reader = open_reader(tmp_path / "corpus")
     known_ids = [PaperId("bee-20")]
-    assert reader.similarities(known_ids, vector) == pytest.approx({"bee-20": 1.0}, abs=0.001)
+    assert reader.compute_similarities(known_ids, vector) == pytest.approx({"bee-20": 1.0}, abs=0.001)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from assayer.errors import ConfigurationError, CorpusError, InputError
 from assayer.models import OPEN, PaperId
 from index import BuildOptions, Corpus, Delta, Manifest, build_corpus, read_delta, update_corpus
-from index.building.compaction import SegmentSize, segments_to_rewrite
+from index.building.compaction import SegmentSize, choose_segments_to_rewrite
 from tests.corpus_papers import RECORDS, write_jsonl
 from tests.unit.index_building import CountingEmbedder, make_records
 from workers.embedding.hashing_embedder import HashingEmbedder
@@ -110,7 +110,7 @@ async def test_reader_keeps_its_version_through_updates(directory: Path) -> None
 @given(st.lists(st.tuples(st.integers(1, 500), st.floats(0, 1)), max_size=12), st.integers(1, 300))
 def test_update_rewrites_segments_with_many_hidden_papers(parts: list[tuple[int, float]], new_papers: int) -> None:
     sizes = [SegmentSize(papers, int(papers * share)) for papers, share in parts]
-    rewritten = segments_to_rewrite(sizes, new_papers, max_papers=1000)
+    rewritten = choose_segments_to_rewrite(sizes, new_papers, max_papers=1000)
     kept_sizes = [size for number, size in enumerate(sizes) if number not in rewritten]
     assert all(size.live and size.hidden <= 0.3 * size.papers for size in kept_sizes)
 
@@ -119,7 +119,7 @@ def test_many_small_updates_leave_few_segments() -> None:
     sizes: list[SegmentSize] = [SegmentSize(100_000, 0)]
     written_count = 0
     for _ in range(365):
-        rewritten = segments_to_rewrite(sizes, 100, max_papers=1_000_000)
+        rewritten = choose_segments_to_rewrite(sizes, 100, max_papers=1_000_000)
         written_count += (new_size := 100 + sum(sizes[number].live for number in rewritten))
         sizes = [*(size for number, size in enumerate(sizes) if number not in rewritten), SegmentSize(new_size, 0)]
     assert len(sizes) <= 10

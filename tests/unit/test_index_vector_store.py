@@ -12,7 +12,7 @@ import pytest
 
 from assayer.errors import CorpusError
 from index import VersionStore, build_corpus
-from index.building.embedded_texts import hashes_of_embedded_texts, texts_to_embed
+from index.building.embedded_texts import hash_texts_to_embed, list_texts_to_embed
 from index.building.text_embedding import KnownVectors, VectorBlock
 from index.building.vector_store import LookupEmbedder, VectorStore
 from index.hashing import Hashes, hash64
@@ -111,15 +111,18 @@ async def test_truncated_portion_is_reported_with_its_file(tmp_path: Path) -> No
 async def test_shard_with_all_texts_stored_embeds_nothing(tmp_path: Path) -> None:
     ready = {"vector": np.eye(1, EMBEDDER.dimensions)[0].tolist(), "vector_model": EMBEDDER.name}
     source = write_jsonl(tmp_path / "papers.jsonl", [*RECORDS, record(20, **ready)])
-    texts = list(chain.from_iterable(map(texts_to_embed, RecordReader([source], EMBEDDER))))
+    texts = list(chain.from_iterable(map(list_texts_to_embed, RecordReader([source], EMBEDDER))))
     store = VectorStore(str(tmp_path / "vectors"))
     for number, text in enumerate([*texts, "of another shard"]):
         store.put(str(number), [text], await EMBEDDER.embed([text], "passage"))
-    shard_hashes = hashes_of_embedded_texts(source, EMBEDDER)
+    shard_hashes = hash_texts_to_embed(source, EMBEDDER)
     known_vectors = store.load_vectors(map(str, range(len(texts) + 1)), tmp_path, shard_hashes)
     assert len(known_vectors) == len(texts) == len(shard_hashes) > len(RECORDS), (
         "passages too, and not the text of the ready vector"
     )
     await build_corpus([source], tmp_path / "corpus", LookupEmbedder(RefusingEmbedder(), known_vectors))
     await build_corpus([source], tmp_path / "alone", EMBEDDER)
-    assert VersionStore(tmp_path / "corpus").current_version() == VersionStore(tmp_path / "alone").current_version()
+    assert (
+        VersionStore(tmp_path / "corpus").read_current_version()
+        == VersionStore(tmp_path / "alone").read_current_version()
+    )

@@ -70,7 +70,7 @@ async def test_failed_version_removal_does_not_fail_the_build(
         second = await build(source, directory, 11)
 
     assert list_versions(directory) == sorted([first, second])
-    assert version_store.VersionStore(directory).current_version() == second
+    assert version_store.VersionStore(directory).read_current_version() == second
     assert "Input/output error" in caplog.text
     assert [await build(source, directory, 12)] == list_versions(directory)
 

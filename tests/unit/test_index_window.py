@@ -14,7 +14,7 @@ import pytest
 from assayer.models import OPEN, Filters, Paper, PaperId, Window
 from index import BuildOptions, Corpus, Delta, build_corpus, build_shards, update_corpus, update_shards
 from index.records.paper_record import PaperRecord
-from index.segments.passages import paper_text
+from index.segments.passages import build_paper_text
 from tests.corpus_papers import write_jsonl
 from workers.embedding.hashing_embedder import HashingEmbedder
 
@@ -102,7 +102,7 @@ def list_ids_in(window: Window, **values: Any) -> set[str]:
 
 async def embed_papers(ids: Sequence[str]) -> dict[str, np.ndarray[Any, np.dtype[np.float64]]]:
     """Return the vectors as the corpus stores them, in half precision."""
-    texts = [paper_text(CURRENT_PAPERS[item]["title"], CURRENT_PAPERS[item]["abstract"]) for item in ids]
+    texts = [build_paper_text(CURRENT_PAPERS[item]["title"], CURRENT_PAPERS[item]["abstract"]) for item in ids]
     vectors = (await EMBEDDER.embed(texts, "passage")).astype(np.float16).astype(np.float64)
     return dict(zip(ids, vectors, strict=True))
 

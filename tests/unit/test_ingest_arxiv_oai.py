@@ -5,7 +5,7 @@ import datetime as dt
 import pytest
 
 from assayer.errors import SourceMalformed
-from index.ingest.arxiv_oai import OaiError, OaiPage, OaiRecord, harvest_windows, read_oai_page
+from index.ingest.arxiv_oai import OaiError, OaiPage, OaiRecord, read_oai_page, split_into_windows
 from index.ingest.record_rows import RecordRow
 
 HEAD = b'<OAI-PMH xmlns="http://www.openarchives.org/OAI/2.0/"><responseDate>2026-11-20T00:00:00Z</responseDate>'
@@ -94,9 +94,9 @@ def test_invalid_oai_document_is_malformed(body: bytes) -> None:
 
 
 def test_harvest_windows_are_months_covering_every_day_once() -> None:
-    assert list(harvest_windows(dt.date(2026, 1, 30), dt.date(2026, 3, 2))) == [
+    assert list(split_into_windows(dt.date(2026, 1, 30), dt.date(2026, 3, 2))) == [
         (dt.date(2026, 1, 30), dt.date(2026, 1, 31)),
         (dt.date(2026, 2, 1), dt.date(2026, 2, 28)),
         (dt.date(2026, 3, 1), dt.date(2026, 3, 2)),
     ]
-    assert list(harvest_windows(dt.date(2026, 1, 2), dt.date(2026, 1, 1))) == []
+    assert list(split_into_windows(dt.date(2026, 1, 2), dt.date(2026, 1, 1))) == []

@@ -10,9 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assayer.literature.openalex_fields import rebuild_abstract
-from index.ingest.openalex_snapshot import read_merged_ids, work_row
-from index.ingest.record_rows import RecordRow, SectionRow, jsonl_row
-from index.ingest.semantic_scholar_rows import PAPERS, citation_row, embedding_row, paper_row, s2_paper_id, sections_of
+from index.ingest.openalex_snapshot import build_work_row, read_merged_ids
+from index.ingest.record_rows import RecordRow, SectionRow, build_jsonl_row
+from index.ingest.semantic_scholar_rows import (
+    PAPERS,
+    build_citation_row,
+    build_embedding_row,
+    build_paper_row,
+    extract_sections,
+    make_s2_paper_id,
+)
 from index.ingest.source_files import SourceKind
 from index.ingest.source_formats import SOURCE_FORMATS
 
@@ -46,43 +53,45 @@ S2_PAPER = {
 
 @given(kind=st.sampled_from([name for name in SOURCE_FORMATS if name != "arxiv"]), data=st.dictionaries(FIELDS, JSON))
 def test_any_json_line_yields_a_row_or_a_reason(kind: SourceKind, data: dict[str, Any]) -> None:
-    row = SOURCE_FORMATS[kind].row_of(data)
+    row = SOURCE_FORMATS[kind].convert_row(data)
     assert isinstance(row, str) or len(row) == len(SOURCE_FORMATS[kind].schema) - 3
 
 
 def test_paper_row_keeps_all_identifiers() -> None:
-    row = paper_row(S2_PAPER)
+    row = build_paper_row(S2_PAPER)
     assert not isinstance(row, str)
     key, _, authors, *_, identifiers, fields = row
-    assert s2_paper_id(key) == "CorpusId:19730001"
+    assert make_s2_paper_id(key) == "CorpusId:19730001"
     assert (identifiers.doi, identifiers.pubmed, identifiers.pmc) == ("10.7748/ns.4.4.26", "27223548", "PMC99")
     assert identifiers.s2 == "7cf79fbdfa2160c3e8e16b4c3a13cdd56e148031"
     assert (authors, fields) == (["P. Lowthian"], ["Medicine"])
 
 
 def test_paper_with_only_a_year_is_dated_on_its_last_day() -> None:
-    assert paper_row(S2_PAPER)[PAPERS.names.index("publication_date")] == dt.date(1989, 12, 31)
+    assert build_paper_row(S2_PAPER)[PAPERS.names.index("publication_date")] == dt.date(1989, 12, 31)
 
 
 @pytest.mark.parametrize("number", [None, "", "x", -1, 1.5, True, 2**70])
 def test_paper_with_invalid_corpus_id_is_rejected(number: object) -> None:
-    assert paper_row(S2_PAPER | {"corpusid": number}) == "corpusid is missing"
+    assert build_paper_row(S2_PAPER | {"corpusid": number}) == "corpusid is missing"
 
 
 def test_citation_with_only_its_id_is_kept_for_deletions() -> None:
-    assert citation_row({"citationid": 5}) == (None, 5, None)
-    assert citation_row({"citingcorpusid": 1, "citedcorpusid": 2}) == (1, None, 2)
-    assert isinstance(citation_row({"citingcorpusid": 1}), str)
+    assert build_citation_row({"citationid": 5}) == (None, 5, None)
+    assert build_citation_row({"citingcorpusid": 1, "citedcorpusid": 2}) == (1, None, 2)
+    assert isinstance(build_citation_row({"citingcorpusid": 1}), str)
 
 
 @pytest.mark.parametrize("vector", ["[1, 0.5]", [1, 0.5]])
 def test_vector_is_read_from_text_or_list(vector: object) -> None:
-    np.testing.assert_array_equal(embedding_row({"corpusid": 1, "vector": vector})[1], np.array([1, 0.5], np.float32))
+    np.testing.assert_array_equal(
+        build_embedding_row({"corpusid": 1, "vector": vector})[1], np.array([1, 0.5], np.float32)
+    )
 
 
 @pytest.mark.parametrize("vector", ["[1, NaN]", "[]", "[[1]]", "[1", "x", {"a": 1}, ["a"], [10**400], [1e300]])
 def test_invalid_vector_is_rejected(vector: object) -> None:
-    assert isinstance(embedding_row({"corpusid": 1, "vector": vector}), str)
+    assert isinstance(build_embedding_row({"corpusid": 1, "vector": vector}), str)
 
 
 def make_full_text(layout: str, heading: str, as_text: bool) -> dict[str, Any]:
@@ -96,7 +105,7 @@ def make_full_text(layout: str, heading: str, as_text: bool) -> dict[str, Any]:
 @pytest.mark.parametrize(("layout", "heading"), [("content", "sectionheader"), ("body", "section_header")])
 @pytest.mark.parametrize("as_text", [True, False])
 def test_paragraphs_are_grouped_under_their_headings(layout: str, heading: str, as_text: bool) -> None:
-    assert sections_of(make_full_text(layout, heading, as_text)) == [
+    assert extract_sections(make_full_text(layout, heading, as_text)) == [
         SectionRow("", "Before."),
         SectionRow("Method", "First part.\n\nSecond part."),
     ]
@@ -112,7 +121,7 @@ def test_sections_contain_only_words_of_the_text(
 ) -> None:
     spans = {"paragraph": paragraphs, "sectionheader": headings}
     annotations = {name: [{"start": start, "end": end} for start, end in pairs] for name, pairs in spans.items()}
-    sections = sections_of({"body": {"text": text, "annotations": annotations}})
+    sections = extract_sections({"body": {"text": text, "annotations": annotations}})
     assert isinstance(sections, str) or all(part in text for item in sections for part in item.text.split("\n\n"))
 
 
@@ -125,7 +134,7 @@ def test_inverted_abstract_is_restored_in_word_order(words: list[str]) -> None:
 
 
 def test_work_row_contains_metadata_identifiers_and_references() -> None:
-    row = work_row(
+    row = build_work_row(
         {
             "id": "https://openalex.org/W42",
             "title": "A work",
@@ -160,8 +169,8 @@ def test_work_row_contains_metadata_identifiers_and_references() -> None:
 )
 def test_unusable_work_is_rejected_with_its_reason(change: dict[str, Any], reason: str) -> None:
     work = {"id": "W1", "title": "T", "abstract_inverted_index": {"a": [0]}}
-    assert isinstance(work_row(work), RecordRow)
-    assert work_row(work | change) == reason
+    assert isinstance(build_work_row(work), RecordRow)
+    assert build_work_row(work | change) == reason
 
 
 def test_merged_works_are_returned_by_their_former_ids() -> None:
@@ -170,8 +179,10 @@ def test_merged_works_are_returned_by_their_former_ids() -> None:
 
 
 def test_own_record_keeps_non_finite_vector_but_rejects_non_list_vector() -> None:
-    row = jsonl_row({"id": "a", "title": "T", "abstract": "A", "vector": [1, float("nan")], "vector_model": "m"})
+    row = build_jsonl_row({"id": "a", "title": "T", "abstract": "A", "vector": [1, float("nan")], "vector_model": "m"})
     assert isinstance(row, RecordRow)
     assert row.vector is not None
     assert (len(row.vector), row.vector_model) == (2, "m")
-    assert jsonl_row({"id": "a", "title": "T", "abstract": "A", "vector": "no"}) == "vector is not a list of numbers"
+    assert (
+        build_jsonl_row({"id": "a", "title": "T", "abstract": "A", "vector": "no"}) == "vector is not a list of numbers"
+    )

@@ -17,7 +17,7 @@ from assayer.reports.json_and_csv import render_json
 from cluster.innoeval_calibrations import (
     find_calibration,
     fit_calibration,
-    innoeval_options,
+    load_innoeval_options,
     read_labels,
     save_calibration,
 )
@@ -97,7 +97,7 @@ def test_saved_calibration_is_found_by_name_and_cannot_be_overwritten(tmp_path: 
     assert save_calibration(tmp_path, calibration) == path
     assert load_decision_calibration(find_calibration(tmp_path, Path("spring"))) == calibration
     settings = Settings(home=tmp_path, innoeval=InnoEvalOptions(board=BoardOptions(calibration=Path("spring"))))
-    assert innoeval_options(settings).board.calibration == path
+    assert load_innoeval_options(settings).board.calibration == path
     with pytest.raises(InputError, match="different calibration named 'spring' already"):
         save_calibration(tmp_path, fit_from_reports(tmp_path, reports, "another panel"))
     with pytest.raises(InputError, match="no calibration 'summer'") as raised:

@@ -10,7 +10,7 @@ import pytest
 
 from assayer.errors import InputError
 from assayer.methods.grapheval.graph.records import LabelledIdea
-from cluster.labelled_ideas import FieldNames, outcome_classes, read_labelled_ideas
+from cluster.labelled_ideas import FieldNames, derive_outcome_classes, read_labelled_ideas
 
 TEXT = "We draw maps of towns by hand and measure how long they last."
 
@@ -98,8 +98,8 @@ def make_ideas(*labels: str | None) -> list[LabelledIdea]:
 
 
 def test_outcomes_keep_specified_order_or_are_sorted_alphabetically() -> None:
-    assert outcome_classes(make_ideas("no", "yes"), ("yes", "perhaps", "no")) == ("yes", "perhaps", "no")
-    assert outcome_classes(make_ideas("yes", "no"), ()) == ("no", "yes")
+    assert derive_outcome_classes(make_ideas("no", "yes"), ("yes", "perhaps", "no")) == ("yes", "perhaps", "no")
+    assert derive_outcome_classes(make_ideas("yes", "no"), ()) == ("no", "yes")
 
 
 @pytest.mark.parametrize(
@@ -115,5 +115,5 @@ def test_labels_unusable_for_a_graph_are_rejected(
     labels: tuple[str | None, ...], classes: tuple[str, ...], message: str
 ) -> None:
     with pytest.raises(InputError) as raised:
-        outcome_classes(make_ideas(*labels), classes)
+        derive_outcome_classes(make_ideas(*labels), classes)
     assert message in raised.value.message

@@ -3,9 +3,9 @@
 import pytest
 
 from assayer.errors import ConfigurationError, InputError
-from cluster.cli.mcp import host_and_port
-from cluster.mcp.callers import bearer_key
-from cluster.mcp.server import http_app
+from cluster.cli.mcp import parse_host_and_port
+from cluster.mcp.callers import parse_bearer_key
+from cluster.mcp.server import create_http_app
 from cluster.mcp.waiting import ServerState
 
 
@@ -20,7 +20,7 @@ from cluster.mcp.waiting import ServerState
     ],
 )
 def test_port_without_host_means_loopback(text: str, read: tuple[str, int]) -> None:
-    assert host_and_port(text) == read
+    assert parse_host_and_port(text) == read
 
 
 @pytest.mark.parametrize(
@@ -28,14 +28,14 @@ def test_port_without_host_means_loopback(text: str, read: tuple[str, int]) -> N
 )
 def test_invalid_address_is_rejected(text: str) -> None:
     with pytest.raises(InputError, match="not an address"):
-        host_and_port(text)
+        parse_host_and_port(text)
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "192.0.2.1", "mcp.example.org"])
 def test_host_beyond_loopback_requires_allowed_host(host: str) -> None:
     with pytest.raises(ConfigurationError, match="--allowed-host"):
-        http_app(None, host, (), ServerState())
-    assert http_app(None, host, ("mcp.example.org",), ServerState()).routes
+        create_http_app(None, host, (), ServerState())
+    assert create_http_app(None, host, ("mcp.example.org",), ServerState()).routes
 
 
 @pytest.mark.parametrize(
@@ -51,4 +51,4 @@ def test_host_beyond_loopback_requires_allowed_host(host: str) -> None:
     ],
 )
 def test_key_is_read_from_bearer_header(header: str | None, key: str | None) -> None:
-    assert bearer_key(header) == key
+    assert parse_bearer_key(header) == key

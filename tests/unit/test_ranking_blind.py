@@ -19,7 +19,7 @@ from assayer.reports.ranking_page import RankingPage, render_ranking_html, rende
 from assayer_client.comparisons import Comparison, ComparisonResult, DimensionVerdict
 from cluster.clock import SystemClock
 from cluster.ranker import Ranker, RankingInputs
-from cluster.ranking_inputs import comparisons_between
+from cluster.ranking_inputs import select_comparisons_between
 from cluster.run_request import ResultInputs, RunRequest
 from cluster.settings import RankingSettings, Settings
 from tests.unit.judges import JudgeLlm, judge_correctly, make_ranking_run
@@ -153,10 +153,10 @@ async def test_comparisons_with_different_blinding_are_rejected_with_reason(tmp_
     blind = (await rank(tmp_path, JudgeLlm(judge_correctly), BLIND)).comparisons
     path = Path("known.jsonl")
     with pytest.raises(InputError, match=r"known\.jsonl.* with the original names .* blind.*--no-blind"):
-        comparisons_between(make_ideas(), before, Judging(RULES), path)
+        select_comparisons_between(make_ideas(), before, Judging(RULES), path)
     with pytest.raises(InputError, match=r"judged blind cannot be used, because this ranking is not blind.*--blind"):
-        comparisons_between(make_ideas(), blind, Judging(None), path)
-    comparisons = comparisons_between(make_ideas(), [*before, *blind], Judging(RULES), path)
+        select_comparisons_between(make_ideas(), blind, Judging(None), path)
+    comparisons = select_comparisons_between(make_ideas(), [*before, *blind], Judging(RULES), path)
     assert (comparisons.usable, comparisons.refused) == (list(blind), list(before))
     reranked = await rank(tmp_path, JudgeLlm(judge_correctly), BLIND, known_comparisons=[*before, *blind])
     assert reranked.ranking.judge.submitted_comparisons == len(blind)

@@ -12,7 +12,7 @@ from assayer.ranking.known_comparisons import Judging, explain_refused
 from assayer.ranking.options import RankingOptions
 from assayer.ranking.pipeline import rank_ideas
 from assayer.ranking.report_evidence import format_evidence, require_blind_evidence
-from cluster.ranking_inputs import comparisons_between, read_evidence
+from cluster.ranking_inputs import read_evidence, select_comparisons_between
 from tests.unit.judges import JudgeLlm, judge_correctly, make_ideas_of_worth, make_ranking_run
 from tests.unit.reports_fixture import make_full_report
 
@@ -86,7 +86,7 @@ async def test_comparisons_without_evidence_are_not_reused_in_ranking_with_evide
     )
     assert llm.calls == 12
     with pytest.raises(InputError, match=r"12 judged without the findings of reports cannot be used"):
-        comparisons_between(ideas, before, Judging(None, with_evidence=True), Path("known.jsonl"))
+        select_comparisons_between(ideas, before, Judging(None, with_evidence=True), Path("known.jsonl"))
     with_it = [item.model_copy(update={"with_evidence": True}) for item in before]
     assert "12 judged with the findings of reports" in explain_refused(with_it, Judging(None))
 

@@ -10,7 +10,7 @@ import pytest
 import ray
 
 from assayer.errors import ConfigurationError
-from cluster.ray_cluster import corpus_build_cluster
+from cluster.ray_cluster import start_corpus_build_cluster
 
 SLOW = "The current node timed out during startup. The GCS may be overloaded."
 
@@ -40,12 +40,12 @@ def slow(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Ite
 
 @pytest.mark.parametrize("slow", [(1,)], indirect=True)
 def test_slow_start_is_retried_once_and_first_process_is_killed(slow: SlowStart, tmp_path: Path) -> None:
-    with corpus_build_cluster(tmp_path, cpus=1):
+    with start_corpus_build_cluster(tmp_path, cpus=1):
         assert [psutil.pid_exists(item.pid) for item in slow.started] == [False, True]
 
 
 @pytest.mark.parametrize(("slow", "starts"), [((9,), 2), ((9, "no such folder"), 1)], indirect=["slow"])
 def test_failed_start_is_reported_as_configuration_error(slow: SlowStart, starts: int, tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match="Ray did not start"), corpus_build_cluster(tmp_path, cpus=1):
+    with pytest.raises(ConfigurationError, match="Ray did not start"), start_corpus_build_cluster(tmp_path, cpus=1):
         pytest.fail("It has not started.")
     assert len(slow.started) == starts

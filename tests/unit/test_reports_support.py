@@ -81,7 +81,9 @@ def test_passage_with_several_outcomes_does_not_name_one_claim(render: Callable[
     points = [
         point.model_copy(
             update={
-                "citations": tuple(item.model_copy(update={"support": make_support("supports")}) for item in point.citations)
+                "citations": tuple(
+                    item.model_copy(update={"support": make_support("supports")}) for item in point.citations
+                )
             }
         )
         for point in report.summary.strengths

@@ -57,7 +57,7 @@ def test_slow_model_gets_small_review_one_repair_and_an_estimate() -> None:
     assert chosen.settings.llm is not None
     assert chosen.settings.llm.repair_attempts == 1
     assert chosen.settings.evaluation.concurrency == LOCAL.options.slots
-    announcement = chosen.announcement(1, METHOD)
+    announcement = chosen.describe_speed(1, METHOD)
     assert announcement is not None
     assert f"about {SLOW.seconds(SMALL.prompt_tokens, SMALL.completion_tokens) / 60:.0f} minutes" in announcement
     assert "smaller" in announcement
@@ -75,11 +75,11 @@ def test_estimate_says_how_much_other_programs_may_add(
 ) -> None:
     monkeypatch.setattr("psutil.getloadavg", lambda: (load, 0.0, 0.0))
     monkeypatch.setattr("psutil.cpu_count", lambda: 2)
-    assert expected_text in str(choose_for_speed(SLOW).announcement(1, METHOD))
+    assert expected_text in str(choose_for_speed(SLOW).describe_speed(1, METHOD))
 
 
 def test_fast_model_gets_usual_review() -> None:
     assert choose_for_speed(FAST).settings.review == ReviewOptions()
-    announcement = choose_for_speed(FAST).announcement(1, METHOD)
+    announcement = choose_for_speed(FAST).describe_speed(1, METHOD)
     assert announcement is not None
     assert "smaller" not in announcement

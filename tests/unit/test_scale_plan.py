@@ -11,15 +11,15 @@ from pydantic import SecretStr
 from assayer.errors import InputError
 from benchmarks.scale.assumptions import read_assumptions
 from benchmarks.scale.planning import Load, plan_scale
-from cluster.typical_usage import typical_evaluations
-from index.capacity_planning import planning_constants
+from cluster.typical_usage import estimate_typical_evaluations
+from index.capacity_planning import load_planning_constants
 from orchestrator.jobs.estimates import TypicalEvaluation
 from workers.llm import LlmSettings
 
 ROOT = Path(__file__).parents[2]
 IDEA = TypicalEvaluation(calls=36, prompt_tokens=200_000, completion_tokens=25_000, cost_usd=0.0, high_cost_usd=0.0)
 LLM = LlmSettings(base_url="http://127.0.0.1/v1", model="any", api_key=SecretStr("none"))
-SCHOLAREVAL = typical_evaluations(LLM)["scholareval"]
+SCHOLAREVAL = estimate_typical_evaluations(LLM)["scholareval"]
 ASSUMPTIONS = read_assumptions()
 PLAIN = ASSUMPTIONS.override(
     [
@@ -108,7 +108,7 @@ def test_configured_figures_match_deployment_manifests() -> None:
     spec = yaml.safe_load(database.split("---")[0])["spec"]
     assert ASSUMPTIONS["connections"] == float(spec["postgresql"]["parameters"]["max_connections"])
     assert ASSUMPTIONS["database_cores"] == float(spec["resources"]["requests"]["cpu"])
-    assert ASSUMPTIONS["usd_a_pod_hour"] == pytest.approx(4 * planning_constants().profiles["cpu-2"].usd_per_hour)
+    assert ASSUMPTIONS["usd_a_pod_hour"] == pytest.approx(4 * load_planning_constants().profiles["cpu-2"].usd_per_hour)
 
 
 def test_documented_plan_table_matches_planner_output() -> None:

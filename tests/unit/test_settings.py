@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from assayer.errors import ConfigurationError
 from cluster.cli.main import app
-from cluster.operator_settings import setting_paths
+from cluster.operator_settings import list_setting_paths
 from cluster.settings import Profile, Settings
 from cluster.settings_loading import load_settings
 from docs.site_tables import meaning
@@ -154,7 +154,7 @@ def test_invalid_secret_value_is_not_repeated_in_error(monkeypatch: pytest.Monke
 
 
 def test_settings_are_few_and_each_is_documented() -> None:
-    paths = list(setting_paths())
+    paths = list(list_setting_paths())
     # One more than 150, because the speed of a GPU is no price and was hidden in `llm.prices`.
     assert len(paths) == len(set(paths)) <= 151
     assert [path for path in paths if not meaning(path)] == []
@@ -202,7 +202,7 @@ def test_config_show_names_the_origin_of_each_value_and_masks_secrets(
     monkeypatch.setenv("ASSAYER_DATABASE__URL", "postgresql://me:sesame@host/x")
     result = CliRunner().invoke(app, ["config", "show", "--origin", "--json", "--profile", "online"])
     value_and_origin_by_name = {row["name"]: (row["value"], row["origin"]) for row in json.loads(result.stdout)}
-    assert len(value_and_origin_by_name) == len(list(setting_paths()))
+    assert len(value_and_origin_by_name) == len(list(list_setting_paths()))
     assert value_and_origin_by_name["ASSAYER_QUEUE__MAX_LOSSES"] == (9, "assayer.toml, line 2")
     assert value_and_origin_by_name["ASSAYER_DATABASE__URL"] == ("••••", "environment, ASSAYER_DATABASE__URL")
     assert value_and_origin_by_name["ASSAYER_S2__BASE_URL"] == ("https://api.semanticscholar.org", "profile online")

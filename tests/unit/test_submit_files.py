@@ -8,8 +8,8 @@ import pytest
 from assayer.errors import InputError
 from assayer.reports.timeline_chart import build_timeline_chart, count_running
 from assayer_client.reports import Span, Timeline
-from cluster.cli.batch.submit import files_to_upload, upload_batches
-from cluster.cli.batch.timeline import draw_chart, peak_concurrency
+from cluster.cli.batch.submit import list_files_to_upload, upload_batches
+from cluster.cli.batch.timeline import compute_peak_concurrency, draw_chart
 from cluster.cli.output import write_files
 
 
@@ -21,7 +21,7 @@ def write_sized_files(folder: Path, **sizes: int) -> None:
 def test_folder_upload_includes_only_readable_files_sorted_by_name(tmp_path: Path) -> None:
     write_sized_files(tmp_path, b__pdf=1, a__txt=1, c__csv=1, cutoff__txt=1, notes__xyz=1, __hidden__md=1)
     (tmp_path / "deeper").mkdir()
-    assert [file.name for file in files_to_upload([tmp_path])] == ["a.txt", "b.pdf", "c.csv"]
+    assert [file.name for file in list_files_to_upload([tmp_path])] == ["a.txt", "b.pdf", "c.csv"]
 
 
 def test_symlink_leaving_folder_is_skipped_with_warning(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -31,9 +31,9 @@ def test_symlink_leaving_folder_is_skipped_with_warning(tmp_path: Path, capsys: 
     write_sized_files(folder, a__txt=1)
     (folder / "b.txt").symlink_to("../secret.txt")
     (folder / "c.txt").symlink_to(folder / "a.txt")
-    assert [file.name for file in files_to_upload([folder])] == ["a.txt", "c.txt"]
+    assert [file.name for file in list_files_to_upload([folder])] == ["a.txt", "c.txt"]
     assert "b.txt is a link to a file outside the folder" in capsys.readouterr().err
-    assert files_to_upload([folder / "b.txt"]) == [folder / "b.txt"]
+    assert list_files_to_upload([folder / "b.txt"]) == [folder / "b.txt"]
 
 
 def test_report_replaces_symlink_without_writing_through_it(tmp_path: Path) -> None:
@@ -48,19 +48,19 @@ def test_report_replaces_symlink_without_writing_through_it(tmp_path: Path) -> N
 
 def test_explicitly_named_file_is_uploaded_regardless_of_type(tmp_path: Path) -> None:
     write_sized_files(tmp_path, notes__xyz=1)
-    assert files_to_upload([tmp_path / "notes.xyz"]) == [tmp_path / "notes.xyz"]
+    assert list_files_to_upload([tmp_path / "notes.xyz"]) == [tmp_path / "notes.xyz"]
 
 
 @pytest.mark.parametrize("name", ["none.txt", "empty"])
 def test_missing_or_empty_path_is_rejected(tmp_path: Path, name: str) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match=name):
-        files_to_upload([tmp_path / name])
+        list_files_to_upload([tmp_path / name])
 
 
 def test_files_are_batched_in_order_and_oversized_file_sent_alone(tmp_path: Path) -> None:
     write_sized_files(tmp_path, a__txt=40, b__txt=50, c__txt=30, d__txt=500, e__txt=10)
-    batches = [[file.name[0] for file in bundle] for bundle in upload_batches(files_to_upload([tmp_path]), 100)]
+    batches = [[file.name[0] for file in bundle] for bundle in upload_batches(list_files_to_upload([tmp_path]), 100)]
     assert batches == [["a", "b"], ["c"], ["d"], ["e"]]
 
 
@@ -89,8 +89,8 @@ def test_timeline_chart_shows_waiting_and_concurrent_requests() -> None:
 
 def test_chart_column_shows_peak_concurrency_of_its_interval() -> None:
     chart = build_timeline_chart(make_timeline())
-    assert peak_concurrency(count_running(chart.asked), 10, 4) == [0, 0, 1, 2]
-    assert peak_concurrency((), 10, 3) == [0, 0, 0]
+    assert compute_peak_concurrency(count_running(chart.asked), 10, 4) == [0, 0, 1, 2]
+    assert compute_peak_concurrency((), 10, 3) == [0, 0, 0]
 
 
 def test_timeline_of_an_evaluation_answered_from_the_cache_is_drawn() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from assayer.errors import InputError
 from assayer_client.errors import InvalidRequest
-from assayer_client.files import atomic_file
+from assayer_client.files import open_atomic_file
 from cluster.cli.output import make_folder, prepare_file
 from cluster.whole_files import write_whole
 
@@ -17,7 +17,7 @@ from cluster.whole_files import write_whole
 def test_existing_file_is_kept_until_new_file_is_complete(tmp_path: Path) -> None:
     target = tmp_path / "log.jsonl"
     target.write_text("last week's\n")
-    writing = atomic_file(target)
+    writing = open_atomic_file(target)
     writing.__enter__().write(b"half")
     assert target.read_text() == "last week's\n"
     assert not writing.__exit__(KeyboardInterrupt, KeyboardInterrupt(), None)
@@ -27,7 +27,7 @@ def test_existing_file_is_kept_until_new_file_is_complete(tmp_path: Path) -> Non
 def test_full_disk_is_reported_and_existing_file_is_kept(tmp_path: Path) -> None:
     target = tmp_path / "log.jsonl"
     target.write_text("last week's\n")
-    with pytest.raises(InvalidRequest, match=r"log\.jsonl cannot be written: No space left"), atomic_file(target):
+    with pytest.raises(InvalidRequest, match=r"log\.jsonl cannot be written: No space left"), open_atomic_file(target):
         raise OSError(28, "No space left on device")
     assert [path.name for path in tmp_path.iterdir()] == ["log.jsonl"]
 

@@ -190,7 +190,7 @@ class GraphJudge:
         words = build_shingles(idea.own_words.text)
         while True:
             are_all_allowed = bool(is_allowed.all())
-            neighbours = self.neighbours.nearest(
+            neighbours = self.neighbours.find_nearest(
                 vectors, plan.inter, None if are_all_allowed else is_allowed[arrays.idea_of]
             )
             new_rows = [

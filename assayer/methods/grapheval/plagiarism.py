@@ -186,7 +186,7 @@ def find_resemblance_in_graph(
 ) -> Resemblance | None:
     """Return an idea's resemblance to the ideas in a graph, or None. `owners` and `texts` describe each row in the
     index; `allowed`, shape (rows,), restricts the search to some rows, such as those of earlier ideas."""
-    neighbours = index.nearest(idea_viewpoints.vectors, NEAREST_VIEWPOINTS + len(idea_viewpoints.texts), allowed)
+    neighbours = index.find_nearest(idea_viewpoints.vectors, NEAREST_VIEWPOINTS + len(idea_viewpoints.texts), allowed)
     return find_resemblance_to_neighbours(
         idea_viewpoints.idea, idea_viewpoints.texts, _collect_nearby_viewpoints(neighbours, owners, texts), limits
     )

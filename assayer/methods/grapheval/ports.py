@@ -42,6 +42,6 @@ class NeighbourIndex(Protocol):
 
     def clear(self) -> None: ...
 
-    def nearest(self, vectors: Vectors, limit: int, allowed: NDArray[np.bool_] | None = None) -> NearestViewpoints:
+    def find_nearest(self, vectors: Vectors, limit: int, allowed: NDArray[np.bool_] | None = None) -> NearestViewpoints:
         """Find the nearest rows. `allowed`, shape (rows,), restricts the search to some rows."""
         ...

@@ -246,26 +246,26 @@ INNER_READERS: dict[str, Callable[[str], object]] = {
         (piece, "^" if place % 2 else "") for place, piece in enumerate(text.split(" "))
     ),
     "assayer.text.sanitise.build_hidden_flags": lambda text: build_hidden_flags([("page 1", text)]),
-    "assayer_client.errors.problem_of": lambda text: client_errors.problem_of(
+    "assayer_client.errors.build_problem": lambda text: client_errors.build_problem(
         400, {"content-type": "application/problem+json"}, text.encode("utf-8", "replace"), _NOW
     ),
-    "assayer_client.errors.seconds_to_wait": _limit_header(lambda text: client_errors.seconds_to_wait(text, _NOW)),
-    "cluster.cli.mcp.host_and_port": mcp.host_and_port,
+    "assayer_client.errors.parse_retry_after": _limit_header(lambda text: client_errors.parse_retry_after(text, _NOW)),
+    "cluster.cli.mcp.parse_host_and_port": mcp.parse_host_and_port,
     "cluster.cli.output.make_safe_name": output.make_safe_name,
     "cluster.corpora.tei_records.parse_tei_record": _read_record,
-    "cluster.mcp.callers.bearer_key": _limit_header(callers.bearer_key),
+    "cluster.mcp.callers.parse_bearer_key": _limit_header(callers.parse_bearer_key),
     "index.ingest.arxiv_oai.read_oai_page": _read_oai,
     "index.ingest.openalex_snapshot.read_merged_ids": _read_merged_ids,
-    "index.records.json_lines.bounded_lines": lambda text: list(json_lines.bounded_lines(_open_text(text))),
+    "index.records.json_lines.read_bounded_lines": lambda text: list(json_lines.read_bounded_lines(_open_text(text))),
     "index.records.json_lines.read_lines": lambda text: list(json_lines.read_lines(_open_text(text))),
     "index.records.paper_record.parse_last_day": lambda text: _allow_refusal(lambda: paper_record.parse_last_day(text)),
-    "index.records.paper_record.works_from_json": lambda text: _allow_refusal(
-        lambda: paper_record.works_from_json(text)
+    "index.records.paper_record.parse_works_json": lambda text: _allow_refusal(
+        lambda: paper_record.parse_works_json(text)
     ),
     "index.segments.content_graph.extract_contents": lambda text: content_graph.extract_contents(text[:999], text),
-    "index.segments.content_readings.text_key": lambda text: content_readings.text_key("A title", text),
-    "index.segments.passages.paper_text": lambda text: passages.paper_text("A title", text),
-    "index.segments.passages.passages_of": lambda text: passages.passages_of(0, text, (text,)),
+    "index.segments.content_readings.compute_text_key": lambda text: content_readings.compute_text_key("A title", text),
+    "index.segments.passages.build_paper_text": lambda text: passages.build_paper_text("A title", text),
+    "index.segments.passages.list_passage_locations": lambda text: passages.list_passage_locations(0, text, (text,)),
     "orchestrator.web.content_negotiation.require_media_type": _limit_header(
         lambda text: content_negotiation.require_media_type(text, ("text/html",))
     ),

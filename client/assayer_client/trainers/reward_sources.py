@@ -55,7 +55,7 @@ class ServiceRewards:
         """Create a source; `url` and `key` default to ASSAYER_API_URL and ASSAYER_API_KEY. `seconds` limits the wait
         for a group of items, after which those without a verdict are no longer judged. Raises ConfigurationError if URL
         or key is missing or invalid."""
-        RequestBuilder.of(url, key, timeouts or Timeouts())  # raises configuration errors before training starts
+        RequestBuilder.create(url, key, timeouts or Timeouts())  # raises configuration errors before training starts
         self._client = partial(
             AsyncClient, url, key, retries=retries, timeouts=timeouts, transport=transport, sleep=sleep
         )
@@ -67,14 +67,14 @@ class ServiceRewards:
         values: list[float | None] = []
         async with self._client() as client:
             for start in range(0, len(items), MAX_ITEMS):
-                values += await self._chunk_rewards(client, items[start : start + MAX_ITEMS], judge)
+                values += await self._judge_chunk(client, items[start : start + MAX_ITEMS], judge)
         return values
 
-    async def _chunk_rewards(
+    async def _judge_chunk(
         self, client: AsyncClient, items: Sequence[RewardQuery], judge: str | None
     ) -> list[float | None]:
-        asked = tuple(RewardItemBody(**item._asdict()) for item in items)
-        job = (await client.rewards.create(RewardsBody(items=asked, judge=judge))).id
+        bodies = tuple(RewardItemBody(**query._asdict()) for query in items)
+        job = (await client.rewards.create(RewardsBody(items=bodies, judge=judge))).id
         try:
             return (await client.rewards.wait(job, seconds=self._seconds)).values()
         except TimeoutError:  # later rewards would not be used
@@ -118,7 +118,7 @@ class _Group:
 
 
 @cache
-def rewards_of_environment() -> RewardSource:
+def get_default_reward_source() -> RewardSource:
     """Return the reward source for the service at ASSAYER_API_URL, for trainers that load a function by its import
     path. Raises ConfigurationError if URL or key is missing."""
     return GatheredRewards(ServiceRewards())

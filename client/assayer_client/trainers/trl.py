@@ -25,7 +25,7 @@ def trl_reward(
     """Return a TRL reward function. `question` and `abstract` name columns of the data set; `idea` extracts the idea
     from a completion; by default, the idea is its whole text. Without a verdict, the reward is None, which TRL excludes
     from the group's mean. The share of judged completions is logged as `judged`."""
-    take_idea = idea or completed_text
+    extract_idea = idea or extract_text
 
     async def assayer_reward(
         prompts: Sequence[Completion], completions: Sequence[Completion], **columns: Any
@@ -38,7 +38,11 @@ def trl_reward(
                 )
         rows = zip(columns[question], completions, columns[abstract], strict=True)
         values = await source.rewards(
-            [RewardQuery(asked, take_idea(done), known) for asked, done, known in rows], judge
+            [
+                RewardQuery(question_text, extract_idea(completion), abstract_text)
+                for question_text, completion, abstract_text in rows
+            ],
+            judge,
         )
         if (log := columns.get("log_metric")) is not None:
             log("judged", sum(value is not None for value in values) / max(1, len(values)))
@@ -47,7 +51,7 @@ def trl_reward(
     return assayer_reward
 
 
-def completed_text(completion: Completion) -> str:
+def extract_text(completion: Completion) -> str:
     """Return a completion's text or, for a conversation, the text of its last message."""
     if isinstance(completion, str):
         return completion

@@ -5,7 +5,7 @@ rewards: {methodology: {fn: "assayer_client.trainers.verifiers:methodology"}}"""
 from collections.abc import Awaitable, Callable
 from typing import Protocol
 
-from assayer_client.trainers.reward_sources import RewardQuery, RewardSource, Unjudged, rewards_of_environment
+from assayer_client.trainers.reward_sources import RewardQuery, RewardSource, Unjudged, get_default_reward_source
 
 
 class JudgedTask(Protocol):
@@ -31,8 +31,8 @@ def verifiers_reward(
     on the rollout, which then has no reward, and continues with the other rollouts."""
 
     async def methodology(task: JudgedTask, trace: JudgedTrace) -> float:
-        asked = RewardQuery(task.question, trace.last_reply, task.abstract)
-        [value] = await source.rewards([asked], judge)
+        query = RewardQuery(task.question, trace.last_reply, task.abstract)
+        [value] = await source.rewards([query], judge)
         if value is None:
             raise Unjudged("The judge reached no verdict on this idea.")
         return value
@@ -43,4 +43,4 @@ def verifiers_reward(
 async def methodology(task: JudgedTask, trace: JudgedTrace) -> float:
     """Return the reward from the service at ASSAYER_API_URL, by the service's default judge. Raises Unjudged if there
     is no verdict."""
-    return await verifiers_reward(rewards_of_environment())(task, trace)
+    return await verifiers_reward(get_default_reward_source())(task, trace)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, TypedDict
 
 from assayer_client.errors import InvalidRequest
-from assayer_client.trainers.reward_sources import RewardQuery, RewardSource, rewards_of_environment
+from assayer_client.trainers.reward_sources import RewardQuery, RewardSource, get_default_reward_source
 
 
 class VerlScore(TypedDict):
@@ -39,6 +39,6 @@ async def compute_score(
         raise InvalidRequest(
             f"A row of {data_source} has no research question.", "Add the key `question` to its extra_info."
         )
-    asked = RewardQuery(question, solution_str, ground_truth)
-    [value] = await (source or rewards_of_environment()).rewards([asked], judge)
+    query = RewardQuery(question, solution_str, ground_truth)
+    [value] = await (source or get_default_reward_source()).rewards([query], judge)
     return {"score": unjudged if value is None else value, "judged": float(value is not None)}

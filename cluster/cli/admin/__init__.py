@@ -1,8 +1,8 @@
 """The `assayer admin` commands, for operators of a service."""
 
-from cluster.cli.commands import LazyCommand, lazy_app
+from cluster.cli.commands import LazyCommand, create_lazy_app
 
-app = lazy_app(
+app = create_lazy_app(
     "Manage a service's tenants, keys, members and database, and check its audit log.",
     (
         LazyCommand("admin tenants", "Manage the service's tenants and their limits."),

@@ -10,7 +10,7 @@ import typer
 from rich.markup import escape
 
 from assayer.errors import InputError
-from cluster.cli.batch.service_client import service
+from cluster.cli.batch.service_client import open_service_client
 from cluster.cli.options import WithJson
 from cluster.cli.terminal import Outcome, print_remark
 from cluster.whole_files import open_atomic
@@ -40,7 +40,7 @@ def export(
     from orchestrator.access.audit_chain import AuditExport
 
     count = 0
-    with service() as client, open_atomic(to) as file:
+    with open_service_client() as client, open_atomic(to) as file:
         after: str | None = "0"
         while after is not None:
             page = client.audit_log.list(after=int(after), limit=_PAGE)
@@ -61,7 +61,7 @@ def export(
 @app.command("head")
 def head(as_json: WithJson = False) -> None:
     """Print the log's head, NUMBER:HASH. Store it where people who can change the log cannot change the head."""
-    with service() as client:
+    with open_service_client() as client:
         current = client.audit_log.head()
     head_text = f"{current.number}:{current.hash}"
     with Outcome(as_json=as_json) as outcome:
@@ -119,10 +119,10 @@ def _read(file: Path) -> "tuple[AuditExport | None, list[AuditEntry]]":
 
     lines = [*_read_lines(file)]
     header = lines[0] if lines and isinstance(lines[0], AuditExport) else None
-    return header, [_entry(file, line) for line in (lines if header is None else lines[1:])]
+    return header, [_parse_entry(file, line) for line in (lines if header is None else lines[1:])]
 
 
-def _entry(file: Path, line: "AuditEntry | AuditExport") -> "AuditEntry":
+def _parse_entry(file: Path, line: "AuditEntry | AuditExport") -> "AuditEntry":
     from orchestrator.access.audit_chain import AuditEntry
 
     if not isinstance(line, AuditEntry):

@@ -29,12 +29,12 @@ def dump(
             "Use the pg_dump of your server's version.",
         )
 
-    async def work() -> str:
+    async def dump_database() -> str:
         async with EmbeddedPostgres(settings.home / "postgres") as server:
             return await asyncio.to_thread(_dump, PostgresPrograms.find().folder, await server.ensure(), file)
 
     try:
-        problem = asyncio.run(work())
+        problem = asyncio.run(dump_database())
     except OSError as error:
         raise InputError(f"{file} cannot be written: {error.strerror}.", "Pass the path of a new file.") from error
     if problem:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from assayer.errors import InputError
-from cluster.cli.options import WithJson, day, validate
+from cluster.cli.options import WithJson, parse_day_option, validate
 from cluster.cli.terminal import Outcome, print_json, print_remark, show_table
-from cluster.database import with_database
+from cluster.database import run_with_database
 
 if TYPE_CHECKING:
     from orchestrator.access.api_keys import ApiKey
@@ -39,14 +39,14 @@ def create_key(
     from orchestrator.jobs.models import TenantId
     from orchestrator.store import PgKeys
 
-    last_day = day(expires, "expiry")
+    last_day = parse_day_option(expires, "expiry")
     expires_at = None if last_day is None else dt.datetime.combine(last_day, dt.time(), dt.UTC)
     if expires_at is not None and expires_at <= dt.datetime.now(dt.UTC):
         raise InputError(f"The expiry {expires} is in the past.", "Pass a later day.")
     fields = {"name": name, "scopes": frozenset(scopes or ("submit", "read")), "expires_at": expires_at}
     plan = validate(KeyPlan, fields | {"requests_per_minute": requests_per_minute})
-    generated_key, operator = generate_key(), _operator()
-    created_key = with_database(
+    generated_key, operator = generate_key(), _get_operator()
+    created_key = run_with_database(
         lambda database: PgKeys(database).create(TenantId(tenant), plan, generated_key, actor=operator)
     )
     if created_key is None:
@@ -64,7 +64,7 @@ def list_keys(tenant: OfTenant, as_json: WithJson = False) -> None:
     from orchestrator.jobs.models import TenantId
     from orchestrator.store import PgKeys
 
-    keys = with_database(lambda database: PgKeys(database).list(TenantId(tenant)))
+    keys = run_with_database(lambda database: PgKeys(database).list(TenantId(tenant)))
     if as_json:
         print_json(keys)
     else:
@@ -82,16 +82,16 @@ def revoke_key(
     from orchestrator.jobs.models import KeyId, TenantId
     from orchestrator.store import PgKeys
 
-    revocation = ActBy(_operator(), dt.datetime.now(dt.UTC))
+    revocation = ActBy(_get_operator(), dt.datetime.now(dt.UTC))
     # If the whole key was passed instead of its id, extract the id.
     key_id = KeyId("_".join(key.split("_")[:2]))
-    if with_database(lambda database: PgKeys(database).revoke(TenantId(tenant), key_id, revocation)) is None:
+    if run_with_database(lambda database: PgKeys(database).revoke(TenantId(tenant), key_id, revocation)) is None:
         raise InputError(f"The tenant {tenant} has no key {key_id}.", f"See: assayer admin keys list --tenant {tenant}")
     with Outcome(as_json=as_json) as outcome:
         outcome.add(f"The key {key_id} is revoked.", id=key_id, tenant=tenant, revoked=True)
 
 
-def _operator() -> "Actor":
+def _get_operator() -> "Actor":
     """Return the actor whom the audit log names for changes made by this command directly in the database."""
     from orchestrator.access.audit_chain import Actor
 
@@ -101,8 +101,8 @@ def _operator() -> "Actor":
 def _show_keys(keys: "Sequence[ApiKey]") -> None:
     now = dt.datetime.now(dt.UTC)
     rows = (
-        (item.id, item.name, ", ".join(sorted(item.scopes)), f"{item.created_at:%Y-%m-%d}", _state(item, now))
-        for item in keys
+        (key.id, key.name, ", ".join(sorted(key.scopes)), f"{key.created_at:%Y-%m-%d}", _state(key, now))
+        for key in keys
     )
     show_table(("Id", "Name", "Scopes", "Created", "State"), rows)
 

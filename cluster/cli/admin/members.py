@@ -6,7 +6,7 @@ import typer
 
 from assayer.errors import InputError
 from assayer_client.people import PersonRole
-from cluster.cli.batch.service_client import service
+from cluster.cli.batch.service_client import open_service_client
 from cluster.cli.options import WithJson
 from cluster.cli.terminal import print_json, print_remark, show_table
 
@@ -34,7 +34,7 @@ def invite(
     """Add a member and print their id or, with --key, their key, which is shown only once."""
     from assayer_client.people import MemberBody
 
-    with service() as client:
+    with open_service_client() as client:
         member = client.members.invite(MemberBody(name=name, email=email, role=role, affiliation=affiliation))
         secret = client.members.create_key(member.id).secret if key else None
     if as_json:
@@ -47,12 +47,14 @@ def invite(
 @app.command("list")
 def list_members(as_json: WithJson = False) -> None:
     """List members by name, including former members."""
-    with service() as client:
+    with open_service_client() as client:
         members = client.members.list().items
     if as_json:
         print_json(members)
         return
-    rows = [(item.id, item.name, item.email, item.role, item.affiliation, _state(item)) for item in members]
+    rows = [
+        (member.id, member.name, member.email, member.role, member.affiliation, _state(member)) for member in members
+    ]
     show_table(("id", "name", "e-mail", "role", "affiliation", "state"), rows)
 
 
@@ -61,7 +63,7 @@ def change(who: Who, role: Role, as_json: WithJson = False) -> None:
     """Change a member's role, effective from the next request."""
     from assayer_client.people import MemberPatch
 
-    with service() as client:
+    with open_service_client() as client:
         changed = client.members.update(_find_member_id(who, client.members.list().items), MemberPatch(role=role))
     print_remark(f"{changed.name} now has the role {changed.role}.")
     if as_json:
@@ -71,7 +73,7 @@ def change(who: Who, role: Role, as_json: WithJson = False) -> None:
 @app.command("key")
 def give_key(who: Who, as_json: WithJson = False) -> None:
     """Create a personal key for a member and print it once; it replaces any earlier key."""
-    with service() as client:
+    with open_service_client() as client:
         key = client.members.create_key(_find_member_id(who, client.members.list().items))
     print_remark("Pass it only to this member. It is shown only once:")
     if as_json:
@@ -83,7 +85,7 @@ def give_key(who: Who, as_json: WithJson = False) -> None:
 @app.command("remove")
 def remove(who: Who, as_json: WithJson = False) -> None:
     """Remove a member. Their keys and sessions are revoked immediately; their opinions are kept."""
-    with service() as client:
+    with open_service_client() as client:
         removed_member = client.members.remove(_find_member_id(who, client.members.list().items))
     print_remark(f"{removed_member.name} is no longer a member.")
     if as_json:

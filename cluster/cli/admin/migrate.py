@@ -6,7 +6,7 @@ import typer
 
 from cluster.cli.options import WithJson
 from cluster.cli.terminal import Outcome
-from cluster.database import with_database
+from cluster.database import run_with_database
 
 
 def migrate(
@@ -25,14 +25,14 @@ def migrate(
     from orchestrator.store import Database
     from orchestrator.store.migrator import get_latest_revision
 
-    async def work(database: Database) -> None:
+    async def migrate_database(database: Database) -> None:
         await database.migrate()
         if serving_role:
             await database.grant_service_privileges(serving_role)
         if scaling_role:
             await database.grant_queue_privileges(scaling_role)
 
-    with_database(work)
+    run_with_database(migrate_database)
     revision = get_latest_revision()
     with Outcome(as_json=as_json) as outcome:
         outcome.add(f"The tables are at revision {revision}.", revision=revision)

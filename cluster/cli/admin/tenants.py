@@ -9,7 +9,7 @@ import typer
 from assayer.errors import InputError
 from cluster.cli.options import WithJson, validate
 from cluster.cli.terminal import print_json, print_markup, show_table
-from cluster.database import with_database
+from cluster.database import run_with_database
 
 if TYPE_CHECKING:
     from assayer_client.accounts import TenantResource
@@ -42,10 +42,10 @@ def create_tenant(
     from orchestrator.store import PgTenants
 
     plan = validate(
-        TenantPlan, _values_to_change(name or tenant, weight, max_running, max_queued, monthly_usd, retention_days)
+        TenantPlan, _collect_changes(name or tenant, weight, max_running, max_queued, monthly_usd, retention_days)
     )
     _check_id(tenant)
-    created = with_database(lambda database: PgTenants(database).create(TenantId(tenant), plan))
+    created = run_with_database(lambda database: PgTenants(database).create(TenantId(tenant), plan))
     if created is None:
         raise InputError(
             f"The tenant {tenant} already exists.", f"Change it with: assayer admin tenants set {tenant} …"
@@ -73,7 +73,7 @@ def set_tenant(
     from orchestrator.jobs.models import TenantId, TenantPlan
     from orchestrator.store import PgTenants
 
-    changes = _values_to_change(name, weight, max_running, max_queued, monthly_usd, retention_days)
+    changes = _collect_changes(name, weight, max_running, max_queued, monthly_usd, retention_days)
 
     async def change(database: "Database") -> "TenantResource | None":
         store = PgTenants(database)
@@ -83,7 +83,7 @@ def set_tenant(
         new_plan = stored_tenant.model_dump(include=set(TenantPlan.model_fields)) | changes
         return await store.update(stored_tenant.id, validate(TenantPlan, new_plan))
 
-    changed = with_database(change)
+    changed = run_with_database(change)
     if changed is None:
         raise InputError(f"There is no tenant {tenant}.", "See: assayer admin tenants list")
     if as_json:
@@ -95,7 +95,7 @@ def set_tenant(
 @app.command("list")
 def list_tenants(as_json: WithJson = False) -> None:
     """List all tenants, ordered by id."""
-    tenants = with_database(_list_tenants)
+    tenants = run_with_database(_list_tenants)
     if as_json:
         print_json(tenants)
     else:
@@ -111,7 +111,7 @@ async def _list_tenants(database: "Database") -> "list[TenantResource]":
     return tenants
 
 
-def _values_to_change(
+def _collect_changes(
     name: str | None,
     weight: float | None,
     max_running: int | None,
@@ -122,8 +122,8 @@ def _values_to_change(
     """Return the values to change. A value of 0 removes an optional limit."""
     required_values = {"name": name, "weight": weight, "max_queued": max_queued}
     limits = {"max_running": max_running, "monthly_usd": monthly_usd, "retention_days": retention_days}
-    return {item: value for item, value in required_values.items() if value is not None} | {
-        item: value or None for item, value in limits.items() if value is not None
+    return {name: value for name, value in required_values.items() if value is not None} | {
+        name: value or None for name, value in limits.items() if value is not None
     }
 
 
@@ -140,10 +140,12 @@ def _check_id(tenant: str) -> None:
 
 def _show_tenants(tenants: "Sequence[TenantResource]") -> None:
     headings = ("Id", "Name", "Weight", "Running", "Queued", "Month", "Kept")
-    show_table(headings, ((item.id, item.name, f"{item.weight:g}", *_limits(item)) for item in tenants))
+    show_table(
+        headings, ((tenant.id, tenant.name, f"{tenant.weight:g}", *_format_limits(tenant)) for tenant in tenants)
+    )
 
 
-def _limits(tenant: "TenantResource") -> tuple[str, str, str, str]:
+def _format_limits(tenant: "TenantResource") -> tuple[str, str, str, str]:
     return (
         "any" if tenant.max_running is None else f"{tenant.max_running:,}",
         f"{tenant.max_queued:,}",

@@ -1,8 +1,8 @@
 """Commands `assayer batch …`, which call a running service."""
 
-from cluster.cli.commands import LazyCommand, lazy_app
+from cluster.cli.commands import LazyCommand, create_lazy_app
 
-app = lazy_app(
+app = create_lazy_app(
     "Submit many ideas to a service, follow them and fetch their reports.",
     (
         LazyCommand("batch submit", "Submit ideas to the service; prints the id of each evaluation or batch."),

@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from cluster.cli.batch.job_wording import counts_in_words
-from cluster.cli.batch.service_client import KINDS, identify_kind, job_operations, service
+from cluster.cli.batch.job_wording import describe_counts
+from cluster.cli.batch.service_client import KINDS, get_job_operations, identify_kind, open_service_client
 from cluster.cli.options import JobIds, WithJson
 from cluster.cli.terminal import print_json, print_remark
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 def cancel(ids: JobIds, as_json: WithJson = False) -> None:
     """Cancel evaluations and other jobs by id; finished jobs are left unchanged."""
-    for item in ids:
-        identify_kind(item, *KINDS)
-    with service() as client:
-        outcomes = {item: _cancel(client, item) for item in ids}
+    for identifier in ids:
+        identify_kind(identifier, *KINDS)
+    with open_service_client() as client:
+        outcomes = {identifier: _cancel(client, identifier) for identifier in ids}
     if as_json:
         print_json(outcomes)
     for item, outcome in outcomes.items() if not as_json else ():
@@ -26,6 +26,6 @@ def cancel(ids: JobIds, as_json: WithJson = False) -> None:
 def _cancel(client: "Client", text: str) -> str:
     kind = identify_kind(text, *KINDS)
     if kind != "batch":
-        return job_operations(client, kind).cancel(text).state
+        return get_job_operations(client, kind).cancel(text).state
     states = client.batches.cancel(text).states
-    return ", ".join(counts_in_words(states.items()))
+    return ", ".join(describe_counts(states.items()))

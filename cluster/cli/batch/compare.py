@@ -7,7 +7,7 @@ import typer
 
 from assayer.errors import InputError
 from assayer.reports.escaping import shorten
-from cluster.cli.batch.service_client import identify_kind, service
+from cluster.cli.batch.service_client import identify_kind, open_service_client
 from cluster.cli.options import WithJson
 from cluster.cli.terminal import print_json, print_remark, show_table
 
@@ -29,8 +29,8 @@ def compare(
 ) -> None:
     """Show finished evaluations side by side; with --judge, say which of two ideas is better and why."""
     evaluation_ids = list(dict.fromkeys(evaluations))
-    for item in evaluation_ids:
-        identify_kind(item, "evaluation")
+    for evaluation_id in evaluation_ids:
+        identify_kind(evaluation_id, "evaluation")
     if not _MIN_EVALUATIONS <= len(evaluation_ids) <= _MAX_EVALUATIONS:
         raise InputError(
             f"Only 2 to 4 different evaluations can be compared, not {len(evaluation_ids)}.",
@@ -40,10 +40,10 @@ def compare(
         raise InputError(
             f"--judge compares two evaluations, not {len(evaluation_ids)}.", "Pass two evaluations, or omit --judge."
         )
-    with service() as client:
-        reports = [client.evaluations.report(item) for item in evaluation_ids]
+    with open_service_client() as client:
+        reports = [client.evaluations.report(evaluation_id) for evaluation_id in evaluation_ids]
         titles = [shorten(report.idea.title, _MAX_CHARS) for report in reports]
-        rows = _rows(reports)
+        rows = _build_rows(reports)
         result = _request_verdict(client, evaluation_ids) if judge else None
     if as_json:
         print_json(
@@ -58,18 +58,18 @@ def compare(
         _show_verdict(result, titles)
 
 
-def _rows(reports: "Sequence[Report]") -> list[tuple[str, ...]]:
+def _build_rows(reports: "Sequence[Report]") -> list[tuple[str, ...]]:
     parts = {part.name: part.title for report in reports for part in report.parts}
-    scores = [(title, *(_score(report, name) for report in reports)) for name, title in parts.items()]
-    fit = ("Corpus fit", *(_fit(report) for report in reports))
+    scores = [(title, *(_format_score(report, name) for report in reports)) for name, title in parts.items()]
+    fit = ("Corpus fit", *(_format_fit(report) for report in reports))
     cited = ("Papers cited", *(f"{report.coverage.papers_cited:,}" for report in reports))
     return [*scores, fit, cited]
 
 
-def _score(report: "Report", name: str) -> str:
+def _format_score(report: "Report", name: str) -> str:
     from assayer_client.resources import Absent
 
-    part = next((item for item in report.parts if item.name == name), None)
+    part = next((part for part in report.parts if part.name == name), None)
     if part is None:
         return "–"
     if isinstance(part.score, Absent):
@@ -78,7 +78,7 @@ def _score(report: "Report", name: str) -> str:
     return f"{part.score.value:g} of {part.score.scale_max:g}{certainty}"
 
 
-def _fit(report: "Report") -> str:
+def _format_fit(report: "Report") -> str:
     from assayer_client.resources import Absent
 
     fit = report.coverage.corpus_fit
@@ -102,13 +102,13 @@ def _request_verdict(client: "Client", evaluation_ids: Sequence[str]) -> "Compar
 
 
 def _show_verdict(result: "ComparisonResult", titles: Sequence[str]) -> None:
-    show_table(("Dimension", "Better", "In both orders"), _verdict_rows(result, titles))
+    show_table(("Dimension", "Better", "In both orders"), _build_verdict_rows(result, titles))
     for answer in result.answers:
         for verdict in answer.verdicts:
             typer.echo(f"{verdict.dimension}: {verdict.reason}")
 
 
-def _verdict_rows(result: "ComparisonResult", titles: Sequence[str]) -> list[tuple[str, str, str]]:
+def _build_verdict_rows(result: "ComparisonResult", titles: Sequence[str]) -> list[tuple[str, str, str]]:
     names = {"first": titles[0], "second": titles[1], "tie": "neither"}
     orders = {True: "the same", False: "disagreed", None: "asked in one order only"}
     return [(outcome.dimension, names[outcome.winner], orders[outcome.orders_agree]) for outcome in result.outcomes]

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from cluster.cli.batch.service_client import identify_kind, service
+from cluster.cli.batch.service_client import identify_kind, open_service_client
 from cluster.cli.options import WithJson
 from cluster.cli.output import make_folder, write_files
 from cluster.cli.terminal import print_json
@@ -20,7 +20,7 @@ def contestation(
     identify_kind(identifier, "evaluation")
     make_folder(out, "The files")
     stem = out / f"{identifier}-contestation"
-    with service() as client:
+    with open_service_client() as client:
         record = client.evaluations.contestation(identifier)
         pdf = client.evaluations.save_contestation(identifier, stem.with_suffix(".pdf"))
     (path,) = write_files({stem.with_suffix(".json"): record.model_dump_json(indent=2) + "\n"})

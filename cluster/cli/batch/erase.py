@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from assayer.errors import InputError
-from cluster.cli.batch.service_client import service
+from cluster.cli.batch.service_client import open_service_client
 from cluster.cli.options import WithJson
 from cluster.cli.output import prepare_file, write_files
 from cluster.cli.terminal import print_json, print_remark
@@ -32,7 +32,7 @@ def erase(
 
     if proof is not None:
         prepare_file(proof, "--proof")
-    with service() as client:
+    with open_service_client() as client:
         erasure = client.erasures.create(ErasureBody(source=source, batch=batch, dry_run=True))
         if not (erasure.jobs or erasure.redacted_rankings or erasure.rejected_rows) and erasure.batch is None:
             raise InputError(f"Nothing is stored about {source or batch}.", "Names must match exactly.")
@@ -43,7 +43,7 @@ def erase(
         gone = client.erasures.create(ErasureBody(source=source, batch=batch))
         if as_json:
             print_json(gone)
-        print_remark(f"Deleted: {_contents_in_words(gone)}.")
+        print_remark(f"Deleted: {_describe_contents(gone)}.")
         for ranking in gone.redacted_rankings:
             print_remark(f"Removed from the ranking {ranking.id}.")
         if gone.proof is None:
@@ -59,7 +59,7 @@ def _show(erasure: "Erasure") -> None:
     for job in erasure.jobs:
         row_text = f", row {job.row} of {job.batch}" if job.batch else ""
         typer.echo(f"{job.id} ({job.kind}, {job.state}{row_text}): {job.title}")
-    print_remark(f"To be deleted: {_contents_in_words(erasure)}.")
+    print_remark(f"To be deleted: {_describe_contents(erasure)}.")
     for ranking in erasure.redacted_rankings:
         removed_text = "this idea" if ranking.removed_proposals == 1 else f"{ranking.removed_proposals:,} ideas"
         print_remark(
@@ -71,7 +71,7 @@ def _show(erasure: "Erasure") -> None:
             print_remark(job.warning)
 
 
-def _contents_in_words(erasure: "Erasure") -> str:
+def _describe_contents(erasure: "Erasure") -> str:
     kinds = Counter(job.kind for job in erasure.jobs)
     parts = [f"{count:,} {kind}{'s' * (count > 1 and not kind.endswith('s'))}" for kind, count in kinds.items()]
     if erasure.rejected_rows:

@@ -11,8 +11,8 @@ from assayer.errors import InputError
 from cluster.cli.batch.fetch_record import FetchRecord
 from cluster.cli.batch.fetched_index import FetchedReport, index_page
 from cluster.cli.batch.fetched_names import NamedProposal, report_names
-from cluster.cli.batch.job_wording import score_in_words
-from cluster.cli.batch.service_client import identify_kind, service
+from cluster.cli.batch.job_wording import describe_score
+from cluster.cli.batch.service_client import identify_kind, open_service_client
 from cluster.cli.options import WithJson
 from cluster.cli.output import make_folder, write_files
 from cluster.cli.terminal import StepProgress, print_json, print_remark
@@ -42,7 +42,7 @@ _TABLES: "dict[FetchFormat, ResultsFormat]" = {
     FetchFormat.xlsx: "xlsx",
     FetchFormat.parquet: "parquet",
 }
-_USUAL = {"evaluation": list(_REPORTS), "batch": [FetchFormat.jsonl], "ranking": list(_RANKINGS)}
+_DEFAULT_FORMATS = {"evaluation": list(_REPORTS), "batch": [FetchFormat.jsonl], "ranking": list(_RANKINGS)}
 _PAGE = 500
 _GONE = 410
 
@@ -65,16 +65,16 @@ def fetch(
 ) -> None:
     """Save reports or results to files and print their paths. Run again to resume. Exit code 1: there are none yet."""
     kind = identify_kind(identifier, "evaluation", "batch", "ranking")
-    chosen_formats = formats or _USUAL[kind]
+    chosen_formats = formats or _DEFAULT_FORMATS[kind]
     make_folder(out, "The files")
-    with service() as client:
+    with open_service_client() as client:
         match kind:
             case "batch":
                 files = list(_fetch_batch(client, identifier, out, chosen_formats, again=again))
             case "ranking":
                 files = list(_fetch_ranking(client, identifier, out, chosen_formats))
             case _:
-                files = list(_reports(client, identifier, out / identifier, chosen_formats))
+                files = list(_fetch_reports(client, identifier, out / identifier, chosen_formats))
     if as_json:
         print_json({"files": files})
     for file in files if not as_json else ():
@@ -84,7 +84,7 @@ def fetch(
         raise typer.Exit(1)
 
 
-def _reports(client: "Client", job: str, stem: Path, formats: list[FetchFormat]) -> Iterator[Path]:
+def _fetch_reports(client: "Client", job: str, stem: Path, formats: list[FetchFormat]) -> Iterator[Path]:
     for format in formats:
         if format == FetchFormat.pdf:
             yield client.evaluations.save_brief(job, stem.with_name(f"{stem.name}.{format}"))
@@ -105,10 +105,10 @@ def _fetch_ranking(client: "Client", job: str, out: Path, formats: list[FetchFor
 def _fetch_batch(client: "Client", batch: str, out: Path, formats: list[FetchFormat], *, again: bool) -> Iterator[Path]:
     reports = [format for format in formats if format in _REPORTS or format == FetchFormat.pdf]
     fetched_reports = (
-        reports_of_batch(client, batch, out, reports, FetchRecord(out, batch, anew=again)) if reports else []
+        fetch_reports_of_batch(client, batch, out, reports, FetchRecord(out, batch, anew=again)) if reports else []
     )
-    for item in fetched_reports:
-        yield from item.files
+    for report in fetched_reports:
+        yield from report.files
     for format in formats:
         if format in _TABLES:
             yield client.batches.save_results(batch, out / f"{batch}.{format}", format=_TABLES[format])
@@ -119,7 +119,7 @@ def _fetch_batch(client: "Client", batch: str, out: Path, formats: list[FetchFor
         yield index
 
 
-def reports_of_batch(
+def fetch_reports_of_batch(
     client: "Client", batch: str, out: Path, formats: list[FetchFormat], record: FetchRecord
 ) -> list[FetchedReport]:
     """Fetch a batch's reports, in row order."""
@@ -129,15 +129,15 @@ def reports_of_batch(
     names = report_names((NamedProposal(job.id, job.row, job.source) for job in jobs), used_names=("index", batch))
     succeeded_jobs = sorted((job for job in jobs if job.state == "succeeded"), key=lambda item: item.row or 0)
     fetched: list[FetchedReport] = []
-    present = 0
+    reports_on_disk = 0
     try:
         with StepProgress("Reports", len(succeeded_jobs)) as progress:
             for job in succeeded_jobs:
                 targets = {format: out / f"{names[job.id]}.{format}" for format in formats}
                 missing_formats = [format for format, file in targets.items() if not record.has(job.id, file)]
-                present += not missing_formats
+                reports_on_disk += not missing_formats
                 try:
-                    for file in _reports(client, job.id, out / names[job.id], missing_formats):
+                    for file in _fetch_reports(client, job.id, out / names[job.id], missing_formats):
                         record.add(job.id, file)
                 except ApiProblem as problem:
                     if problem.status != _GONE:
@@ -145,15 +145,16 @@ def reports_of_batch(
                     print_remark(f"Row {job.row} ({job.title}, {job.id}): its report has been deleted.")
                     continue
                 fetched.append(_build_fetched_report(job, list(targets.values())))
-                progress.step_done()
+                progress.finish_step()
     except BaseException:
         print_remark(
             f"{len(fetched):,} of {len(succeeded_jobs):,} reports are in {out}. Run the same command to continue."
         )
         raise
-    if present:
+    if reports_on_disk:
         print_remark(
-            f"{present:,} of {len(succeeded_jobs):,} reports were already in {out} (--again fetches them again)."
+            f"{reports_on_disk:,} of {len(succeeded_jobs):,} reports were already in {out} "
+            "(--again fetches them again)."
         )
     return fetched
 
@@ -166,7 +167,7 @@ def _build_fetched_report(job: "Evaluation", files: list[Path]) -> FetchedReport
         source=job.source,
         id=job.id,
         files=files,
-        score="" if scores is None else score_in_words(scores),
+        score="" if scores is None else describe_score(scores),
         lacking=(scores.reason or "") if scores is not None and scores.score is None else "",
     )
 

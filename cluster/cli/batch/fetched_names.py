@@ -26,16 +26,16 @@ def report_names(proposals: Iterable[NamedProposal], used_names: Iterable[str] =
     """Return each report's file name, without suffix, by proposal id. `proposals` must be all proposals in a batch,
     finished or not, so that a proposal has the same name whenever it is fetched. Proposals with the same name, ignoring
     case, each get their row number."""
-    plain = {proposal.id: (_base_name(proposal.source), proposal) for proposal in proposals}
+    plain = {proposal.id: (_make_base_name(proposal.source), proposal) for proposal in proposals}
     shared = Counter(name.casefold() for name, _ in plain.values())
     shared.update(name.casefold() for name in used_names)
     return {
-        id: _add_row_and_id(name, item) if not name or shared[name.casefold()] > 1 else name
-        for id, (name, item) in plain.items()
+        id: _add_row_and_id(name, proposal) if not name or shared[name.casefold()] > 1 else name
+        for id, (name, proposal) in plain.items()
     }
 
 
-def _base_name(source: str) -> str:
+def _make_base_name(source: str) -> str:
     row_reference = reference_of_row(source)
     name = make_safe_name(_ENDING.sub("", source) if row_reference is None else row_reference)[:_MAX_CHARS].rstrip("._")
     return f"_{name}" if name.startswith("-") or _DEVICE.fullmatch(name) else name

@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from assayer_client.evaluations import EvaluationScores
 
 
-def counts_in_words(counts: Iterable[tuple[str, int]]) -> list[str]:
+def describe_counts(counts: Iterable[tuple[str, int]]) -> list[str]:
     """Put counts into words, always in the same order: `146 succeeded`, `12 running`, …."""
     order = ("succeeded", "running", "queued", "failed", "cancelled")
     ordered_counts = sorted(counts, key=lambda item: order.index(item[0]) if item[0] in order else len(order))
@@ -20,7 +20,7 @@ def describe_standing(state: str) -> str:
     return endings.get(state) or f"is {state}"
 
 
-def score_in_words(scores: "EvaluationScores") -> str:
+def describe_score(scores: "EvaluationScores") -> str:
     """Describe a score in words, such as `63 of 100, low certainty`."""
     if scores.score is None:
         return "none"

@@ -9,8 +9,8 @@ import typer
 from assayer.errors import InputError
 from assayer.reports.escaping import shorten
 from assayer_client.resources import JobState
-from cluster.cli.batch.job_wording import counts_in_words, score_in_words
-from cluster.cli.batch.service_client import identify_kind, service
+from cluster.cli.batch.job_wording import describe_counts, describe_score
+from cluster.cli.batch.service_client import identify_kind, open_service_client
 from cluster.cli.options import WithJson
 from cluster.cli.terminal import print_json, print_markup, print_remark, show_table
 
@@ -44,7 +44,7 @@ def list(
     if tag is not None and (batch, state, source, reference) != (None, None, None, None):
         raise InputError("--tag selects batches; the other options select evaluations.", "Pass --tag without them.")
     has_filter = any((batch, state, source, reference))
-    with service() as client:
+    with open_service_client() as client:
         batches = [] if has_filter else [*islice(client.each(client.batches.list, tag=tag), limit)]
         evaluations = client.each(
             client.evaluations.list, state=state, batch=batch, source=source, reference=reference, limit=_PAGE
@@ -63,8 +63,8 @@ def _show_batches(batches: "Iterable[BatchSummary]", tagged: str | None) -> None
         (
             batch.id,
             " ".join([shorten(batch.name, _MAX_NAME_CHARS), *(f"#{tag}" for tag in batch.tags)]),
-            _progress(batch),
-            _cost(batch.cost_usd, batch.known_cost_usd),
+            _describe_progress(batch),
+            _format_cost(batch.cost_usd, batch.known_cost_usd),
             f"{batch.created_at:%Y-%m-%d %H:%M}",
         )
         for batch in batches
@@ -81,7 +81,7 @@ def _list_first(
 ) -> "Sequence[Evaluation]":
     """Return at most `limit` evaluations. Those of a batch are in row order, others newest first."""
     if batch is None:
-        return [*islice((item for item in evaluations if has_filter or item.batch is None), limit)]
+        return [*islice((evaluation for evaluation in evaluations if has_filter or evaluation.batch is None), limit)]
     listed = sorted(evaluations, key=lambda item: item.row or 0)
     if len(listed) > limit:
         print_remark(f"Showing {limit:,} of {len(listed):,}; to show all, pass --limit {len(listed)}.")
@@ -92,18 +92,18 @@ def _show_evaluations(evaluations: "Sequence[Evaluation]", *, has_filter: bool) 
     if not evaluations:
         print_remark("No evaluations match." if has_filter else "There are no evaluations outside batches.")
         return
-    rows = [_row(item) for item in evaluations]
+    rows = [_build_row(evaluation) for evaluation in evaluations]
     headings = ("Evaluation", "Title", "Source", "State", "Score", "Cost", "Submitted (UTC)", "Why there is no score")
     shown_columns = len(headings) - (not any(row[-1] for row in rows))
     show_table(headings[:shown_columns], [row[:shown_columns] for row in rows])
 
 
-def _row(evaluation: "Evaluation") -> tuple[str, ...]:
+def _build_row(evaluation: "Evaluation") -> tuple[str, ...]:
     title = shorten(evaluation.title, _MAX_NAME_CHARS)
     why = f": {evaluation.problem.title}" if evaluation.problem else ""
     flags = f"; check its text: {', '.join(evaluation.flags).replace('_', ' ')}" if evaluation.flags else ""
-    cost = _cost(evaluation.cost_usd) if evaluation.finished_at else ""
-    score = score_in_words(evaluation.scores) if evaluation.scores else ""
+    cost = _format_cost(evaluation.cost_usd) if evaluation.finished_at else ""
+    score = describe_score(evaluation.scores) if evaluation.scores else ""
     reason = (evaluation.scores.reason or "") if evaluation.scores and evaluation.scores.score is None else ""
     state = f"{evaluation.state}{why}{flags}"
     return (
@@ -118,13 +118,13 @@ def _row(evaluation: "Evaluation") -> tuple[str, ...]:
     )
 
 
-def _progress(batch: "BatchSummary") -> str:
+def _describe_progress(batch: "BatchSummary") -> str:
     refused_text = [f"{batch.rejected:,} refused"] if batch.rejected else []
     erased_text = [f"{batch.erased:,} erased"] if batch.erased else []
-    return ", ".join([f"{batch.rows:,} rows", *counts_in_words(batch.states.items()), *refused_text, *erased_text])
+    return ", ".join([f"{batch.rows:,} rows", *describe_counts(batch.states.items()), *refused_text, *erased_text])
 
 
-def _cost(usd: float | None, known_usd: float = 0.0) -> str:
+def _format_cost(usd: float | None, known_usd: float = 0.0) -> str:
     if usd is not None:
         return f"${usd:,.2f}"
     return f"unknown, ${known_usd:,.2f} of it known" if known_usd else "unknown"

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cluster.cli.batch.service_client import identify_kind, service
+from cluster.cli.batch.service_client import identify_kind, open_service_client
 from cluster.cli.options import WithJson
 from cluster.cli.terminal import print_json, print_remark
 
@@ -20,10 +20,10 @@ def retry(
     as_json: WithJson = False,
 ) -> None:
     """Retry failed and cancelled evaluations under their existing ids."""
-    for item in ids:
-        identify_kind(item, "evaluation", "batch")
-    with service() as client:
-        outcomes = {item: _retry(client, item) for item in ids}
+    for identifier in ids:
+        identify_kind(identifier, "evaluation", "batch")
+    with open_service_client() as client:
+        outcomes = {identifier: _retry(client, identifier) for identifier in ids}
     if as_json:
         print_json(outcomes)
     for item, outcome in outcomes.items() if not as_json else ():
@@ -34,9 +34,9 @@ def _retry(client: "Client", text: str) -> str:
     if identify_kind(text, "evaluation", "batch") == "evaluation":
         return client.evaluations.retry(text).state
     retried = client.batches.retry(text)
-    left = ""
+    not_retried = ""
     if retried.unreadable == 1:
-        left = "; 1 is unchanged because its document is no longer stored"
+        not_retried = "; 1 is unchanged because its document is no longer stored"
     elif retried.unreadable:
-        left = f"; {retried.unreadable:,} are unchanged because their documents are no longer stored"
-    return f"{retried.retried:,} of {retried.batch.rows:,} rows are queued again{left}"
+        not_retried = f"; {retried.unreadable:,} are unchanged because their documents are no longer stored"
+    return f"{retried.retried:,} of {retried.batch.rows:,} rows are queued again{not_retried}"

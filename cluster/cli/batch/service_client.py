@@ -40,7 +40,7 @@ KINDS: tuple[Kind, ...] = tuple(_KINDS.values())
 
 
 @contextmanager
-def service() -> "Iterator[Client]":
+def open_service_client() -> "Iterator[Client]":
     """Open a client for the service named in the settings (ASSAYER_API_URL, ASSAYER_API_KEY)."""
     from pydantic import ValidationError
 
@@ -53,12 +53,12 @@ def service() -> "Iterator[Client]":
         with Client(settings.api_url, key) as client:
             yield client
     except ValidationError as error:  # the client found that the request exceeds the service's limits
-        raise InputError(str(InvalidRequest.of(error)), "See --help.") from error
+        raise InputError(str(InvalidRequest.from_validation_error(error)), "See --help.") from error
     except ClientError as error:
         raise AssayerError(error.message, error.hint) from error
 
 
-class _Remarks(logging.Handler):
+class _RemarkHandler(logging.Handler):
     """Log handler that shows the client's messages, such as those about retries."""
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -68,7 +68,7 @@ class _Remarks(logging.Handler):
 def _show_client_log() -> None:
     log = logging.getLogger("assayer_client")
     if not log.handlers:
-        log.addHandler(_Remarks())
+        log.addHandler(_RemarkHandler())
         log.setLevel(logging.INFO)
 
 
@@ -83,7 +83,7 @@ def identify_kind(identifier: str, *accepted: Kind) -> Kind:
     return kind
 
 
-def job_operations(client: "Client", kind: Kind) -> JobOperations:
+def get_job_operations(client: "Client", kind: Kind) -> JobOperations:
     """Return the client's operations for a kind of job other than a batch."""
     operations: dict[Kind, JobOperations] = {
         "evaluation": client.evaluations,

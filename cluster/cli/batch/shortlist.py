@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cluster.cli.batch.service_client import identify_kind, service
+from cluster.cli.batch.service_client import identify_kind, open_service_client
 from cluster.cli.batch.watch import watch_all
 from cluster.cli.options import WithBlind, WithJson
 from cluster.cli.terminal import print_json, print_remark
@@ -13,8 +13,8 @@ from cluster.cli.terminal import print_json, print_remark
 if TYPE_CHECKING:
     from assayer_client.rankings import AcceptedRanking, Band, Ranking
 
-_BANDS: "dict[Band, str]" = {"in": "clearly in", "human": "for people to decide", "out": "clearly out"}
-_NAMED = 20
+_BAND_WORDS: "dict[Band, str]" = {"in": "clearly in", "human": "for people to decide", "out": "clearly out"}
+_MAX_NAMED_EXCLUSIONS = 20
 """Maximum number of proposals printed one by one."""
 
 
@@ -44,7 +44,7 @@ def shortlist(
     identify_kind(batch, "batch")
     if previous_ranking is not None:
         identify_kind(previous_ranking, "ranking")
-    with service() as client:
+    with open_service_client() as client:
         body = RankingBody(
             batch=batch,
             shortlist_size=shortlist_size,
@@ -66,10 +66,12 @@ def shortlist(
 
 
 def _report_accepted(accepted: "AcceptedRanking") -> None:
-    for item in accepted.excluded_evaluations[:_NAMED]:
-        print_remark(f"Not ranked: {item.source or item.evaluation} (row {item.row}): {item.reason}")
-    if len(accepted.excluded_evaluations) > _NAMED:
-        print_remark(f"Further ideas not ranked: {len(accepted.excluded_evaluations) - _NAMED:,}.")
+    for exclusion in accepted.excluded_evaluations[:_MAX_NAMED_EXCLUSIONS]:
+        print_remark(
+            f"Not ranked: {exclusion.source or exclusion.evaluation} (row {exclusion.row}): {exclusion.reason}"
+        )
+    if len(accepted.excluded_evaluations) > _MAX_NAMED_EXCLUSIONS:
+        print_remark(f"Further ideas not ranked: {len(accepted.excluded_evaluations) - _MAX_NAMED_EXCLUSIONS:,}.")
     print_remark(
         f"{accepted.ideas:,} ideas will be compared; {accepted.ideas_with_score:,} of them start from their score."
     )
@@ -80,6 +82,6 @@ def _report_accepted(accepted: "AcceptedRanking") -> None:
 def _report_bands(job: str, ranking: "Ranking") -> None:
     """Print how reliable the order is, in one line."""
     counts = Counter(idea.band for idea in ranking.ideas if idea.band is not None)
-    bands = ", ".join(f"{counts[band]:,} {words}" for band, words in _BANDS.items())
+    bands = ", ".join(f"{counts[band]:,} {words}" for band, words in _BAND_WORDS.items())
     if counts:
         print_remark(f"Of {len(ranking.ideas):,}: {bands}. The whole ranking: `assayer batch fetch {job}`.")

@@ -10,11 +10,19 @@ from assayer.errors import InputError
 from assayer.ideas.light_markup import PLAIN_TEXT
 from assayer.methods.criteria_file import parse_criteria
 from assayer.methods.toml_files import read_text_file
-from cluster.cli.batch.estimate import duplicate_in_words, estimate_bundles, show_estimate
-from cluster.cli.batch.service_client import service
+from cluster.cli.batch.estimate import describe_duplicate, estimate_bundles, show_estimate
+from cluster.cli.batch.service_client import open_service_client
 from cluster.cli.batch.watch import watch_all
-from cluster.cli.options import WithBlind, WithBoard, WithBoardModels, WithCriteria, WithJson, comma_separated, day
-from cluster.cli.standard_input import with_standard_input
+from cluster.cli.options import (
+    WithBlind,
+    WithBoard,
+    WithBoardModels,
+    WithCriteria,
+    WithJson,
+    parse_day_option,
+    split_at_commas,
+)
+from cluster.cli.standard_input import replace_standard_input
 from cluster.cli.terminal import print_json, print_remark
 from workers.documents.idea_reader import IDEA_FILE_SUFFIXES
 
@@ -25,34 +33,38 @@ if TYPE_CHECKING:
 MAX_BYTES = 48_000_000
 """Maximum total size in bytes of the files in one request. The service accepts 64 MB by default, including the
 multipart framing."""
-_READ = (*IDEA_FILE_SUFFIXES, ".zip")
+_READABLE_SUFFIXES = (*IDEA_FILE_SUFFIXES, ".zip")
 _NOT_AN_IDEA = "cutoff.txt"
 """Name of a file that is skipped, as in `assayer evaluate`. It is stored beside ideas and contains only a date."""
 
 
-def files_to_upload(paths: Sequence[Path]) -> list[Path]:
+def list_files_to_upload(paths: Sequence[Path]) -> list[Path]:
     """Return the paths, with each folder replaced by the readable files in it, sorted by name. A link that leads out of
     its folder is skipped with a remark. Raises InputError if a path cannot be read or a folder has no readable file."""
-    return [file for path in paths for file in _files(path)]
+    return [file for path in paths for file in _list_idea_files(path)]
 
 
-def _files(path: Path) -> list[Path]:
+def _list_idea_files(path: Path) -> list[Path]:
     try:
         if not path.is_dir():
             if not path.is_file():
                 raise InputError(f"{path} is not a file or folder.")
             return [path]
-        readable_files = [item for item in sorted(path.iterdir()) if item.suffix.lower() in _READ and item.is_file()]
+        readable_files = [
+            file for file in sorted(path.iterdir()) if file.suffix.lower() in _READABLE_SUFFIXES and file.is_file()
+        ]
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}.") from None
-    idea_files = [item for item in readable_files if item.name != _NOT_AN_IDEA and not item.name.startswith(".")]
-    files = [item for item in idea_files if not _is_left_out(item, path)]
+    idea_files = [file for file in readable_files if file.name != _NOT_AN_IDEA and not file.name.startswith(".")]
+    files = [file for file in idea_files if not _must_skip(file, path)]
     if not files:
-        raise InputError(f"The folder {path} contains no {', '.join(_READ)} files; subfolders are not searched.")
+        raise InputError(
+            f"The folder {path} contains no {', '.join(_READABLE_SUFFIXES)} files; subfolders are not searched."
+        )
     return files
 
 
-def _is_left_out(file: Path, folder: Path) -> bool:
+def _must_skip(file: Path, folder: Path) -> bool:
     """Return whether to skip a file, with a remark, because it is a link that leads out of the folder. Its target may
     be private."""
     if not file.is_symlink() or file.resolve().is_relative_to(folder.resolve()):
@@ -77,7 +89,7 @@ def upload_batches(files: Sequence[Path], max_bytes: int = MAX_BYTES) -> Iterato
         yield bundle
 
 
-_NAMED = 20
+_MAX_PRINTED_DUPLICATES = 20
 """Maximum number of duplicates printed one by one."""
 
 
@@ -86,7 +98,7 @@ def submit(
         list[Path],
         typer.Argument(
             help="Ideas (.txt .md .json .jsonl .csv .xlsx .pdf .docx .odt .zip), folders, or - for standard input.",
-            callback=with_standard_input,
+            callback=replace_standard_input,
         ),
     ],
     method: Annotated[str | None, typer.Option(help="Evaluation method; by default the service's.")] = None,
@@ -117,8 +129,8 @@ def submit(
     as_json: WithJson = False,
 ) -> None:
     """Submit ideas to the service, and print the id of each evaluation or batch."""
-    last_day = day(cutoff, "cutoff")
-    files = files_to_upload(paths)
+    last_day = parse_day_option(cutoff, "cutoff")
+    files = list_files_to_upload(paths)
     options = {
         "method": method,
         "cutoff": last_day,
@@ -129,7 +141,7 @@ def submit(
         "board_models": board_models,
         "criteria": read_criteria_file(criteria) if criteria else None,
     }
-    with service() as client:
+    with open_service_client() as client:
         if estimate:
             parts = estimate_bundles(client, upload_batches(files), options)
             if as_json:
@@ -197,10 +209,10 @@ def _submit_evaluation(client: "Client", name: str, text: str, options: Mapping[
     limits = {"max_usd": options["max_usd"]} if "max_usd" in options else {}
     other_options = {key: value for key, value in options.items() if key != "max_usd"}
     if isinstance(models := other_options.get("board_models"), str):
-        other_options["board_models"] = comma_separated(models)
+        other_options["board_models"] = split_at_commas(models)
     if isinstance(criteria := other_options.get("criteria"), str):
         other_options["criteria"] = [
-            item.model_dump(mode="json") for item in parse_criteria(criteria, "The file of criteria")
+            criterion.model_dump(mode="json") for criterion in parse_criteria(criteria, "The file of criteria")
         ]
     body = {"idea": IdeaBody(text=text), "source": name[:200], "limits": limits, **other_options}
     return client.evaluations.create(EvaluationBody.model_validate(body)).id
@@ -247,7 +259,9 @@ def _report_accepted(accepted: "AcceptedBatch") -> None:
         print_remark(f"Refused: {row.detail if row.source in row.detail else f'{row.source}: {row.detail}'}")
     for notice in accepted.notices:
         print_remark(notice)
-    for duplicate in accepted.duplicates[:_NAMED]:
-        print_remark(f"{duplicate_in_words(duplicate)}: both are evaluated, but answers are paid for only once.")
-    if len(accepted.duplicates) > _NAMED:
-        print_remark(f"Further rows with the same text as earlier rows: {len(accepted.duplicates) - _NAMED:,}.")
+    for duplicate in accepted.duplicates[:_MAX_PRINTED_DUPLICATES]:
+        print_remark(f"{describe_duplicate(duplicate)}: both are evaluated, but answers are paid for only once.")
+    if len(accepted.duplicates) > _MAX_PRINTED_DUPLICATES:
+        print_remark(
+            f"Further rows with the same text as earlier rows: {len(accepted.duplicates) - _MAX_PRINTED_DUPLICATES:,}."
+        )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from cluster.cli.batch.service_client import identify_kind, service
+from cluster.cli.batch.service_client import identify_kind, open_service_client
 from cluster.cli.options import WithJson
 from cluster.cli.terminal import SafeConsole, print_json
 
@@ -18,7 +18,7 @@ _BLOCKS = " ▁▂▃▄▅▆▇█"
 _LABEL, _FIGURES = 30, 22
 _WIDTH = 110
 """Width in columns when output goes to a file or a pipe."""
-_LOOKS = {"wait": "yellow", "stage": "bright_black", "call": "cyan"}
+_BLOCK_STYLES = {"wait": "yellow", "stage": "bright_black", "call": "cyan"}
 
 
 def timeline(
@@ -29,7 +29,7 @@ def timeline(
     from assayer.reports.timeline_chart import build_timeline_chart
 
     identify_kind(job, "evaluation")
-    with service() as client:
+    with open_service_client() as client:
         timeline_data = client.evaluations.timeline(job)
     if as_json:
         print_json(timeline_data)
@@ -45,33 +45,33 @@ def draw_chart(chart: "TimelineChart", width: int) -> Iterator[Text]:
     from assayer.reports.timeline_chart import count_max_running
 
     columns = max(10, width - _LABEL - _FIGURES)
-    most = max([1, *(row.most for row in chart.rows if row.kind == "call")])
-    found = chart.timeline
-    yield Text(found.title, style="bold")
+    max_concurrent = max([1, *(row.most for row in chart.rows if row.kind == "call")])
+    timeline = chart.timeline
+    yield Text(timeline.title, style="bold")
     yield Text(
-        f"{found.state}, {chart.seconds:.1f} s, {chart.waited_seconds:.1f} s in the queue; "
+        f"{timeline.state}, {chart.seconds:.1f} s, {chart.waited_seconds:.1f} s in the queue; "
         f"{chart.calls} calls, {chart.calls - len(chart.asked)} from the cache, "
         f"at most {count_max_running(chart.asked)} at once",
         style="dim",
     )
     for row in chart.rows:
-        yield _line(row, chart.seconds, columns, most)
+        yield _draw_line(row, chart.seconds, columns, max_concurrent)
     end_label = f"{chart.seconds:.1f} s"
     yield Text(" " * _LABEL + "0 s" + end_label.rjust(columns - 3), style="dim")
 
 
-def _line(row: "TimelineRow", seconds: float, columns: int, max_concurrent: int) -> Text:
-    heights = peak_concurrency(row.steps, seconds, columns)
+def _draw_line(row: "TimelineRow", seconds: float, columns: int, max_concurrent: int) -> Text:
+    heights = compute_peak_concurrency(row.steps, seconds, columns)
     if row.kind == "call":
         blocks = "".join(_BLOCKS[-(-height * (len(_BLOCKS) - 1) // max_concurrent)] for height in heights)
     else:
         blocks = "".join("━" if height else " " for height in heights)
     label = row.name if len(row.name) < _LABEL else f"{row.name[: _LABEL - 2]}…"
     count_text = f"{len(row.spans)} ({row.most} at once)" if row.kind == "call" else ""
-    return Text.assemble(label.ljust(_LABEL), (blocks, _LOOKS[row.kind]), " ", (count_text, "dim"))
+    return Text.assemble(label.ljust(_LABEL), (blocks, _BLOCK_STYLES[row.kind]), " ", (count_text, "dim"))
 
 
-def peak_concurrency(steps: "tuple[ConcurrencyStep, ...]", seconds: float, columns: int) -> list[int]:
+def compute_peak_concurrency(steps: "tuple[ConcurrencyStep, ...]", seconds: float, columns: int) -> list[int]:
     """Return the maximum number of concurrent LLM requests in each of `columns` equal time intervals."""
     peaks = [0] * columns
     columns_of_steps = [min(columns - 1, int(step.at / seconds * columns)) for step in steps]

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cluster.cli.batch.service_client import service
-from cluster.cli.options import WithJson, day
+from cluster.cli.batch.service_client import open_service_client
+from cluster.cli.options import WithJson, parse_day_option
 from cluster.cli.terminal import print_json, print_markup, show_table
 
 if TYPE_CHECKING:
@@ -20,8 +20,8 @@ def usage(
     as_json: WithJson = False,
 ) -> None:
     """Show jobs, LLM requests, tokens and cost in a period, and the remaining monthly budget."""
-    span = {"since": _midnight(since), "until": _midnight(until)}
-    with service() as client:
+    span = {"since": _parse_midnight(since), "until": _parse_midnight(until)}
+    with open_service_client() as client:
         figures = client.usage.get(**span, tenant=tenant)
     if as_json:
         print_json(figures)
@@ -29,8 +29,8 @@ def usage(
         _show(figures)
 
 
-def _midnight(text: str | None) -> dt.datetime | None:
-    date = day(text, "day")
+def _parse_midnight(text: str | None) -> dt.datetime | None:
+    date = parse_day_option(text, "day")
     return None if date is None else dt.datetime.combine(date, dt.time(), dt.UTC)
 
 
@@ -50,13 +50,14 @@ def _show(usage: "Usage") -> None:
         ("cost", f"{cost_text}{reason}"),
         (
             "this month",
-            f"${usage.spent_this_month_usd:,.2f} spent, ${usage.reserved_usd:,.2f} reserved, {_describe_left(usage)}",
+            f"${usage.spent_this_month_usd:,.2f} spent, ${usage.reserved_usd:,.2f} reserved, "
+            f"{_describe_remaining_budget(usage)}",
         ),
     )
     show_table(("", ""), figures)
 
 
-def _describe_left(usage: "Usage") -> str:
+def _describe_remaining_budget(usage: "Usage") -> str:
     if usage.monthly_usd is None:
         return "no limit"
     return f"${usage.left_usd:,.2f} left of ${usage.monthly_usd:,.2f}"

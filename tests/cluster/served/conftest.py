@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from ray import serve
 
-from cluster.ray_cluster import private_environment, service_cluster
+from cluster.ray_cluster import enter_private_environment, start_service_cluster
 from cluster.serving.settings import ServingSettings
 from simulator.process import Simulator
 
@@ -27,10 +27,10 @@ def cluster(simulator: Simulator, tmp_path_factory: pytest.TempPathFactory) -> I
         "ASSAYER_LLM__MODEL": "simulated",
         "ASSAYER_LLM__API_KEY": "sk-test",
     }
-    with pytest.MonkeyPatch.context() as patch, private_environment() as folder:
+    with pytest.MonkeyPatch.context() as patch, enter_private_environment() as folder:
         for name, value in variables.items():
             patch.setenv(name, value)
-        with service_cluster(folder, ServingSettings()):
+        with start_service_cluster(folder, ServingSettings()):
             serve.start(proxy_location="Disabled", logging_config={"log_level": "WARNING"})
             yield
             serve.shutdown()  # type: ignore[no-untyped-call]

@@ -15,7 +15,7 @@ from benchmarks.index.traffic import Editions, Traffic, build_edition
 from cluster.serving.index_pool import IndexReplica, PooledCorpora
 from index import BuildOptions, Corpus, Delta, build_shards, update_shards
 from index.object_storage.publishing import CorpusPublisher
-from index.shards.rendezvous import rendezvous_order
+from index.shards.rendezvous import order_by_rendezvous
 from index.versions.verification_cache import VerificationCache
 from tests.contract.published_corpora import SettableClock
 from tests.corpus_papers import ON_TOPIC, write_jsonl
@@ -57,7 +57,7 @@ class Bucket:
 
 async def _list_open_shards(corpora: PooledCorpora) -> dict[str, list[int]]:
     """Return the shards each process has open, by process name."""
-    told: Any = corpora.pools[0].handle.broadcast(IndexReplica.held.__name__)
+    told: Any = corpora.pools[0].handle.broadcast(IndexReplica.list_held_shards.__name__)
     answers = await asyncio.to_thread(told.results, timeout_s=30, return_exceptions=True)
     return {answer[0]: answer[1] for answer in answers if not isinstance(answer, BaseException)}
 
@@ -66,7 +66,7 @@ def _assign_shards(held: dict[str, list[int]]) -> dict[str, list[int]]:
     """Return the shards each process should have open, by process name."""
     wanted: dict[str, list[int]] = {name: [] for name in held}
     for shard in range(SHARDS):
-        for name in rendezvous_order(shard, held)[:COPIES]:
+        for name in order_by_rendezvous(shard, held)[:COPIES]:
             wanted[name].append(shard)
     return wanted
 

@@ -9,7 +9,7 @@ import httpx2
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from cluster.mcp.server import PATH, http_app
+from cluster.mcp.server import PATH, create_http_app
 from cluster.mcp.waiting import ServerState
 from tests.contract.api.service import serve
 
@@ -19,7 +19,7 @@ T = TypeVar("T")
 @asynccontextmanager
 async def run_mcp_server(url: str, state: ServerState | None = None) -> AsyncIterator[str]:
     """Run an MCP server for the service at the URL and yield the server's address."""
-    app = http_app(url, "127.0.0.1", (), state or ServerState())
+    app = create_http_app(url, "127.0.0.1", (), state or ServerState())
     async with app.router.lifespan_context(app), serve(app) as address:
         yield address + PATH
 

@@ -14,7 +14,7 @@ from assayer.errors import StorageError
 from assayer_client.evaluations import Accepted, Evaluation
 from assayer_client.resources import Page
 from cluster.clock import SystemClock
-from cluster.service import api_services
+from cluster.service import build_api_services
 from cluster.settings import Settings
 from orchestrator.jobs.models import BatchId, JobId, Problem
 from orchestrator.jobs.requests import EvaluationRequest
@@ -159,7 +159,7 @@ async def test_waiting_reason_uses_the_configured_cost_limit(
 ) -> None:
     await create_tenant(database, monthly_usd=1.0)
     settings = Settings(home=tmp_path, queue=QueueSettings(max_usd=5.0))
-    jobs = api_services(settings, database, listener, SystemClock(), None, ready=_never_ready).jobs
+    jobs = build_api_services(settings, database, listener, SystemClock(), None, ready=_never_ready).jobs
     await jobs.add(ACME, [build_job("ev_a")])
     assert "It may cost 5 USD, but only 1.00 USD remains" in str(await jobs.explain_waiting(ACME, JobId("ev_a")))
 

@@ -49,7 +49,7 @@ async def test_interrupted_fetch_resumes_with_the_missing_reports(
             def fetched() -> list[Path]:
                 record = FetchRecord(tmp_path, batch, anew=anew)
                 with Client(url, key, transport=counting, retries=RetryPolicy(attempts=1)) as client:
-                    listed = command.reports_of_batch(client, batch, tmp_path, formats, record)
+                    listed = command.fetch_reports_of_batch(client, batch, tmp_path, formats, record)
                 return [file for item in listed for file in item.files]
 
             return fetched

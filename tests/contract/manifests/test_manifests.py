@@ -11,7 +11,7 @@ from typer.main import get_command
 
 from cluster.cli.commands import LazyCommand
 from cluster.cli.main import app
-from cluster.operator_settings import setting_paths, variable_name
+from cluster.operator_settings import build_variable_name, list_setting_paths
 from tests.contract.manifests.network_reach import iterate_egress_peers
 from tests.contract.manifests.pod_rules import find_pod_problems
 from tests.contract.manifests.ray_rules import find_ray_problems
@@ -58,7 +58,7 @@ def test_ray_clusters_match_the_operator_requirements(resources: Resources) -> N
 
 
 def test_every_setting_name_exists(resources: Resources) -> None:
-    known = set(map(variable_name, setting_paths()))
+    known = set(map(build_variable_name, list_setting_paths()))
     assert {name for name in re.findall(r"ASSAYER_\w+", str(resources)) if not name.endswith("_")} <= known
 
 

@@ -8,7 +8,7 @@ from uuid import uuid4
 from assayer.ideas.parsing import parse_idea
 from cluster.engine_components import SharedComponents
 from cluster.http_server import serve_http
-from cluster.listening import listening_socket
+from cluster.listening import open_listening_socket
 from cluster.service import Service, create_first_key, open_service
 from cluster.settings import Settings
 from cluster.submitted_documents import open_documents
@@ -83,7 +83,7 @@ async def run_service(settings: Settings, key: str | None = None) -> AsyncIterat
     async with open_service(settings, PARTS) as service:
         key = key or await create_first_key(service.database)
         assert key is not None
-        with listening_socket("127.0.0.1", 0) as listener:
+        with open_listening_socket("127.0.0.1", 0) as listener:
             server_task = asyncio.create_task(serve_http(service.app, listener, service.run, lambda: service.drain(0)))
             caller = Caller.connect_to(f"http://127.0.0.1:{listener.getsockname()[1]}", key)
             try:

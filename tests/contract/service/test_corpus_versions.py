@@ -59,7 +59,7 @@ async def evaluate(engine: Engine, corpus: str = "") -> tuple[Report, dict[str, 
 
 
 async def test_resumed_evaluation_keeps_its_corpus_version(settings: Settings) -> None:
-    version = VersionStore(settings.corpus_path).current_version()
+    version = VersionStore(settings.corpus_path).read_current_version()
     async with AsyncExitStack() as stack:
         engine = await open_other_engine(settings, stack)
         first, pinned = await evaluate(engine)
@@ -76,7 +76,7 @@ async def test_resumed_evaluation_keeps_its_corpus_version(settings: Settings) -
 
 
 async def test_evaluation_restarts_with_the_current_corpus_when_its_version_is_gone(settings: Settings) -> None:
-    gone = VersionStore(settings.corpus_path).current_version()
+    gone = VersionStore(settings.corpus_path).read_current_version()
     current = await publish(settings, "Lichens on walls")
     async with AsyncExitStack() as stack:
         report, pinned = await evaluate(await open_other_engine(settings, stack), gone)
@@ -103,8 +103,8 @@ async def test_service_without_a_corpus_reports_it_until_a_corpus_is_built(setti
         engine = await open_other_engine(elsewhere, stack)
         with pytest.raises(CorpusError, match="There is no corpus"):
             await evaluate(engine)
-        assert isinstance((await engine.unavailable_methods())[METHOD], CorpusError)
+        assert isinstance((await engine.find_unavailable_methods())[METHOD], CorpusError)
         await build_corpus([tmp_path / "papers.jsonl"], tmp_path / "none", EMBEDDER)
-        assert (await engine.unavailable_methods())[METHOD] is None
+        assert (await engine.find_unavailable_methods())[METHOD] is None
         report, _ = await evaluate(engine)
-    assert report.provenance.corpus_version == VersionStore(tmp_path / "none").current_version()
+    assert report.provenance.corpus_version == VersionStore(tmp_path / "none").read_current_version()

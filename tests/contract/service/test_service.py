@@ -7,7 +7,7 @@ import pytest
 
 from assayer.ideas.parsing import parse_idea
 from assayer_client.comparisons import ComparisonResult
-from cluster.listening import listening_socket
+from cluster.listening import open_listening_socket
 from cluster.settings import Settings
 from orchestrator.jobs.models import JobId
 from orchestrator.jobs.requests import ComparisonRequest, EvaluationRequest, Limits, RankingRequest
@@ -251,7 +251,7 @@ async def test_job_is_requeued_while_the_llm_endpoint_is_unreachable_at_startup(
     settings: Settings, simulator: Simulator
 ) -> None:
     assert settings.llm is not None
-    with listening_socket("127.0.0.1", 0) as free:
+    with open_listening_socket("127.0.0.1", 0) as free:
         nobody = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
     gone = settings.llm.model_copy(update={"base_url": nobody, "max_attempts": 2})
     async with run_service(settings.model_copy(update={"llm": gone})) as world:

@@ -175,7 +175,7 @@ def _find_edges_to_other_ideas(
     edge_ends: list[EdgeEnds] = []
     for start in range(0, len(vectors), _QUERY_BATCH):
         batch = np.arange(start, min(start + _QUERY_BATCH, len(vectors))) + first_row
-        rows, cosines = neighbours.nearest(vectors[batch - first_row], limit)
+        rows, cosines = neighbours.find_nearest(vectors[batch - first_row], limit)
         foreign = (rows >= 0) & (idea_of[rows] != idea_of[batch][:, None])
         is_kept = foreign & (np.cumsum(foreign, axis=1) <= inter)
         edge_ends.append((np.repeat(batch, is_kept.sum(axis=1)), rows[is_kept], cosines[is_kept]))
