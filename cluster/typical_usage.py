@@ -95,7 +95,7 @@ def _cost(llm: LlmSettings, board: BoardOptions, tokens: Mapping[str, tuple[int,
     missing = next((model for model, *_ in usage if model not in llm.prices), None)
     if missing is not None:
         return Absent(reason=f"The service has no price for the model {missing}.")
-    return sum(share * llm.prices[model].cost(prompt, completion) for model, share, prompt, completion in usage)
+    return sum(share * llm.prices[model].compute_cost(prompt, completion) for model, share, prompt, completion in usage)
 
 
 def _gpu_hours(llm: LlmSettings, board: BoardOptions, tokens: Mapping[str, tuple[int, int]]) -> float | None:

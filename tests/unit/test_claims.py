@@ -94,7 +94,7 @@ async def test_waiter_looks_for_itself_when_the_poll_does_not_return() -> None:
 async def test_claims_are_renewed_while_their_claimant_is_needed_and_expire_after() -> None:
     claims = InMemoryClaims()
     async with keeper(claims, seconds=0.3) as mine:
-        with mine.claimant() as name:
+        with mine.create_claimant() as name:
             await claims.claim("k", name, mine.seconds)
             await asyncio.sleep(0.6)
             assert await claims.find_unclaimed(["k"]) == []

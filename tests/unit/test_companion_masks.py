@@ -11,7 +11,7 @@ from tests.tiny_companion import BROKEN, chance, companion_tokenizer, tiny_ideas
 from tests.tiny_policy import TinyPolicy, random_llama
 from tests.unit.grpo_gradients import MOST, largest_leak, log_probability_gradients
 from tests.unit.twins import FixedClock
-from workers.policy_training.companion_groups import rows_of
+from workers.policy_training.companion_groups import build_rows
 from workers.policy_training.companion_rollouts import CompanionRollouts
 from workers.policy_training.configuration import GrpoSettings
 from workers.policy_training.policy_conversation import PolicyTemplate, WrittenTokens
@@ -46,7 +46,7 @@ class Walked:
         rollouts = CompanionRollouts(plan, tiny_literature(), FixedClock())
         template = PolicyTemplate(TOKENIZER, frozenset([END]))
         walked = asyncio.run(rollouts.walk([tiny_ideas(plan)[0]] * ROLLOUTS, template, generate))
-        self.rows = [row for item in walked for row in rows_of(item, CALLS, END)]
+        self.rows = [row for item in walked for row in build_rows(item, CALLS, END)]
 
     def own(self, row: TrajectoryTokens) -> list[bool]:
         """Return whether the policy wrote each token of the completion, derived from the samples and their

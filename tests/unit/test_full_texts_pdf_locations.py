@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from assayer.models import Identifiers, Paper, PaperId, PreprintVersions, Window
 from workers.full_texts import GrobidSettings, HostSettings
-from workers.full_texts.pdf_locations import PdfLocation, additional_pdf_locations, list_known_pdf_locations
+from workers.full_texts.pdf_locations import PdfLocation, list_additional_pdf_locations, list_known_pdf_locations
 
 HOSTS = HostSettings(
     arxiv="http://127.0.0.1/arxiv",
@@ -80,7 +80,7 @@ def test_equivalent_pdf_urls_are_tried_once() -> None:
 def test_additional_pdf_locations_exclude_urls_already_tried() -> None:
     one = paper(Identifiers(arxiv="2401.01234"), pdf_urls=("https://a.example/x.pdf",))
     tried = list_known_pdf_locations(one, HOSTS)
-    found = additional_pdf_locations(("https://arxiv.org/pdf/2401.01234", "https://b.example/y.pdf"), tried, HOSTS)
+    found = list_additional_pdf_locations(("https://arxiv.org/pdf/2401.01234", "https://b.example/y.pdf"), tried, HOSTS)
     assert found == (PdfLocation("open_access_files", "https://b.example/y.pdf"),)
 
 
@@ -139,7 +139,7 @@ def test_only_immutable_copies_are_used_before_a_cutoff() -> None:
         "https://proceedings.mlr.press/v1/x.pdf",
     ]
     located = ("https://arxiv.org/pdf/2312.00001v7", "https://home.example/2.pdf", "https://evilmlr.press/x.pdf")
-    more = additional_pdf_locations(located, (), HOSTS, UNTIL)
+    more = list_additional_pdf_locations(located, (), HOSTS, UNTIL)
     assert [candidate.url for candidate in more] == ["http://127.0.0.1/arxiv/2312.00001v1"]
 
 

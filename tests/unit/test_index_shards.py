@@ -92,7 +92,9 @@ async def test_sharded_results_match_the_unsharded_corpus(
         assert {item: {p.id for p in some} for item, some in (await parts.citing(ids, 100, window)).items()} == citing
         assert await parts.similarity("bees", ids) == await whole.similarity("bees", ids)
         assert await parts.full_texts(ids) == await whole.full_texts(ids)
-        assert [parts.newest(day) for day in (OPEN, window)] == [whole.newest(day) for day in (OPEN, window)]
+        assert [parts.get_newest_date(day) for day in (OPEN, window)] == [
+            whole.get_newest_date(day) for day in (OPEN, window)
+        ]
         (found,), (wanted,) = await parts.search(["bees"], 100, window), await whole.search(["bees"], 100, window)
         assert like(found) == like(wanted)
         whole.close()

@@ -154,7 +154,7 @@ async def test_window_applies_to_records_references_citations_and_latest_date(co
         item: {other for other in counting if item in NOW[other]["references"]} for item in every
     }
     days = [day for item in counting if (day := NOW[item]["publication_date"])]
-    assert corpus.newest(window) == (dt.date.fromisoformat(max(days)) if days else None)
+    assert corpus.get_newest_date(window) == (dt.date.fromisoformat(max(days)) if days else None)
 
 
 async def test_fit_counts_the_papers_of_the_window_and_says_which(corpus: Corpus) -> None:

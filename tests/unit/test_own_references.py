@@ -19,7 +19,7 @@ from tests.memory_corpus import MemoryCorpus
 from tests.unit.own_references_fixture import DIAZ, FOX, IDEA, LEE, LIST, checked, idea, outcomes, partly, record
 from tests.unit.twins import TwinLlm, a_run
 from workers.embedding.hashing_embedder import HashingEmbedder
-from workers.literature.reference_sources import reference_sources
+from workers.literature.reference_sources import create_reference_sources
 from workers.literature.settings import LiteratureSettings
 
 # Reading
@@ -64,7 +64,7 @@ async def test_idea_without_references_makes_no_source_requests() -> None:
     source = InMemorySource("crossref", [LEE])
     run, corpus = a_run(), MemoryCorpus((), HashingEmbedder())
     plain = idea("We will test whether forgetting can be foreseen. " * 5)
-    sources = reference_sources(corpus, {"crossref": lambda run: source}, LiteratureSettings(), run)
+    sources = create_reference_sources(corpus, {"crossref": lambda run: source}, LiteratureSettings(), run)
     assert await check_own_references(plain, sources, TwinLlm(), run, OwnReferenceOptions()) is None
     assert source.requests == []
 

@@ -97,5 +97,5 @@ async def test_identifiers_of_entry_and_record_are_checked_together() -> None:
 )
 def test_crossref_is_queried_for_dois_except_arxiv_dois(paper: Identifiers, known: bool) -> None:
     source = RemoteReferenceSource(InMemorySource("crossref", []), LiteratureSettings(), a_run())
-    assert source.resolves(paper) is known
-    assert source.knows_retractions(paper) is known
+    assert source.can_resolve(paper) is known
+    assert source.can_check_retraction(paper) is known

@@ -31,7 +31,7 @@ from tests.unit.scholareval_questions import IDEA
 from tests.unit.scholareval_runs import corpus_papers, twin_backends
 from tests.unit.twins import Answerer, a_run
 from workers.embedding.hashing_embedder import HashingEmbedder
-from workers.literature.reference_sources import reference_sources
+from workers.literature.reference_sources import create_reference_sources
 from workers.literature.settings import LiteratureSettings
 
 KNOWN = "Reading claims, study 3: annotated claims"
@@ -56,7 +56,7 @@ async def _report(*titles: str, **scripted: Answerer) -> tuple[Report, EditorQue
     backends, llm = twin_backends(scripted=panel_answers(**answers))
     run = a_run()
     corpus = MemoryCorpus(corpus_papers(), HashingEmbedder())
-    sources = tuple(reference_sources(corpus, {}, LiteratureSettings(), run))
+    sources = tuple(create_reference_sources(corpus, {}, LiteratureSettings(), run))
     report = await reviewed(replace(backends, literature=corpus, reference_sources=sources), run)
     return report, llm.questions(EditorQuestion)[0]
 

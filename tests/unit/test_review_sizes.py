@@ -59,7 +59,7 @@ def test_slow_model_gets_small_review_one_repair_and_an_estimate() -> None:
     assert chosen.settings.evaluation.concurrency == LOCAL.options.slots
     said = chosen.announcement(1, METHOD)
     assert said is not None
-    assert f"about {SLOW.seconds(SMALL.prompt_tokens, SMALL.completion_tokens) / 60:.0f} minutes" in said
+    assert f"about {SLOW.estimate_seconds(SMALL.prompt_tokens, SMALL.completion_tokens) / 60:.0f} minutes" in said
     assert "smaller" in said
 
 

@@ -46,7 +46,7 @@ async def joined(flights: Flights, work: Callable[[InFlight[Any]], Coroutine[Any
     waiter = Waiter[int]()
     flights.join("key", waiter, work)
     try:
-        return await waiter.result, waiter.joined, waiter.first
+        return await waiter.result, waiter.has_joined, waiter.is_first
     finally:
         flights.leave(waiter)
 
@@ -79,7 +79,7 @@ async def test_detached_work_survives_cancellation_of_all_waiters() -> None:
     flights, work = Flights(), Work()
 
     async def detached(call: InFlight[Any]) -> int:
-        call.detached = True
+        call.is_detached = True
         return await work()
 
     asking = asyncio.create_task(joined(flights, detached))

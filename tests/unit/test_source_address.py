@@ -24,31 +24,31 @@ def test_api_key_is_sent_in_header_or_query_as_source_requires() -> None:
     scholar = address(SemanticScholarSettings(api_key=KEY))
     alex = address(OpenAlexSettings(api_key=KEY, email="me@example.org"))
 
-    assert scholar.headers()["x-api-key"] == KEY.get_secret_value()
-    assert "s3cret" not in str(scholar.url(call()))
-    assert dict(alex.url(call(params=(("q", "ore"),))).query) == {
+    assert scholar.build_headers()["x-api-key"] == KEY.get_secret_value()
+    assert "s3cret" not in str(scholar.build_url(call()))
+    assert dict(alex.build_url(call(params=(("q", "ore"),))).query) == {
         "q": "ore",
         "api_key": KEY.get_secret_value(),
         "mailto": "me@example.org",
     }
-    assert not any("s3cret" in value for value in alex.headers().values())
+    assert not any("s3cret" in value for value in alex.build_headers().values())
 
 
 def test_no_key_is_sent_when_none_is_configured() -> None:
-    assert "x-api-key" not in address(SemanticScholarSettings()).headers()
-    assert "api_key" not in address(OpenAlexSettings()).url(call()).query
+    assert "x-api-key" not in address(SemanticScholarSettings()).build_headers()
+    assert "api_key" not in address(OpenAlexSettings()).build_url(call()).query
 
 
 def test_cache_key_and_pace_key_do_not_contain_api_key() -> None:
     made = address(OpenAlexSettings(api_key=KEY))
 
-    assert "s3cret" not in made.pace_key
-    assert made.cache_key(call()) == address(OpenAlexSettings()).cache_key(call())
+    assert "s3cret" not in made.rate_limit_key
+    assert made.build_cache_key(call()) == address(OpenAlexSettings()).build_cache_key(call())
 
 
 def test_pace_key_differs_by_key_and_by_host() -> None:
     names = {
-        address(SemanticScholarSettings(api_key=key), base).pace_key
+        address(SemanticScholarSettings(api_key=key), base).rate_limit_key
         for key in (KEY, SecretStr(""))
         for base in ("https://a.example.org", "https://b.example.org")
     }
@@ -59,20 +59,22 @@ def test_cache_key_is_identical_only_for_equivalent_requests() -> None:
     made = address(OpenAlexSettings())
     asked = call(params=(("a", "1"), ("b", "2")))
 
-    assert made.cache_key(asked) == made.cache_key(call(params=(("b", "2"), ("a", "1"))))
+    assert made.build_cache_key(asked) == made.build_cache_key(call(params=(("b", "2"), ("a", "1"))))
     others = [call(params=(("a", "1"),)), call("other"), call(body="{}"), call(params=(("a", "1"), ("b", "3")))]
-    assert len({made.cache_key(item) for item in (asked, *others)}) == 5
-    assert made.cache_key(asked) != address(OpenAlexSettings(), "https://elsewhere.example.org").cache_key(asked)
+    assert len({made.build_cache_key(item) for item in (asked, *others)}) == 5
+    assert made.build_cache_key(asked) != address(OpenAlexSettings(), "https://elsewhere.example.org").build_cache_key(
+        asked
+    )
 
 
 @pytest.mark.parametrize("path", ["../admin", "works/../../admin", "%2e%2e/admin", "./../x"])
 def test_url_path_leaving_the_base_path_is_rejected(path: str) -> None:
     with pytest.raises(SourceRefused):
-        address(OpenAlexSettings(api_key=KEY)).url(call(path))
+        address(OpenAlexSettings(api_key=KEY)).build_url(call(path))
 
 
 def test_url_preserves_percent_encoding() -> None:
-    url = address(SourceSettings()).url(call("works/10.1%2Fa%20b%3F", params=(("q", "a&b c"),)))
+    url = address(SourceSettings()).build_url(call("works/10.1%2Fa%20b%3F", params=(("q", "a&b c"),)))
 
     assert url.raw_path == "/v1/works/10.1%2Fa%20b%3F"
     assert url.query == {"q": "a&b c"}
@@ -81,13 +83,16 @@ def test_url_preserves_percent_encoding() -> None:
 def test_redirect_to_https_on_same_host_is_followed() -> None:
     made = address(ArxivSettings(), "http://api.example.org")
 
-    assert str(made.resolve_redirect(made.url(call("q")), "https://api.example.org/q")) == "https://api.example.org/q"
+    assert (
+        str(made.resolve_redirect(made.build_url(call("q")), "https://api.example.org/q"))
+        == "https://api.example.org/q"
+    )
 
 
 def test_redirect_on_the_same_host_keeps_the_key() -> None:
     made = address(OpenAlexSettings(api_key=KEY))
 
-    target = made.resolve_redirect(made.url(call("W1")), "/v1/W2")
+    target = made.resolve_redirect(made.build_url(call("W1")), "/v1/W2")
 
     assert target.path == "/v1/W2"
     assert target.query == {"api_key": KEY.get_secret_value()}

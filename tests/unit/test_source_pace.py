@@ -31,7 +31,7 @@ def test_spacing_counts_from_end_of_answer_with_single_connection() -> None:
     pace = Pace()
     assert taken(pace, "a", NOON)
     assert not taken(pace, "b", NOON + 5.0)
-    pace.end("a", 0.0, NOON + 5.0, ONE)
+    pace.end_turn("a", 0.0, NOON + 5.0, ONE)
     assert wait(pace, NOON + 5.5).opening == pytest.approx(0.5)
     assert taken(pace, "b", NOON + 6.0)
 
@@ -40,7 +40,7 @@ def test_spacing_counts_from_send_time_with_several_connections() -> None:
     pace = Pace()
     assert [taken(pace, f"{n}", NOON + n, MANY) for n in range(5)] == [True] * 4 + [False]
     assert not taken(pace, "early", NOON + 3.5, MANY)
-    pace.end("2", 0.0, NOON + 4.0, MANY)
+    pace.end_turn("2", 0.0, NOON + 4.0, MANY)
     assert taken(pace, "4", NOON + 4.0, MANY)
 
 
@@ -63,10 +63,10 @@ def test_processes_alternate_and_absent_process_loses_its_place() -> None:
     taken(pace, "a1", NOON, process="a")
     assert not taken(pace, "b1", NOON + 0.1, process="b")
     assert not taken(pace, "a2", NOON + 0.2, process="a")
-    pace.end("a1", 0.0, NOON + 0.3, ONE)
+    pace.end_turn("a1", 0.0, NOON + 0.3, ONE)
     assert not taken(pace, "a2", NOON + 1.4, process="a"), "b was first"
     assert taken(pace, "b1", NOON + 1.4, process="b")
-    pace.end("b1", 0.0, NOON + 1.5, ONE)
+    pace.end_turn("b1", 0.0, NOON + 1.5, ONE)
     assert not taken(pace, "c1", NOON + 1.6, process="c")
     assert taken(pace, "c1", NOON + 20.0, process="c"), "a has gone"
 
@@ -74,8 +74,8 @@ def test_processes_alternate_and_absent_process_loses_its_place() -> None:
 def test_pause_blocks_all_processes_and_is_never_shortened() -> None:
     pace = Pace()
     taken(pace, "a", NOON)
-    pace.end("a", 600.0, NOON, ONE)
-    pace.end("unknown", 5.0, NOON, ONE)
+    pace.end_turn("a", 600.0, NOON, ONE)
+    pace.end_turn("unknown", 5.0, NOON, ONE)
     told = wait(pace, NOON + 1.0, process="b")
     assert told.opening == pytest.approx(599.0)
     assert told.reason == "pause"
@@ -107,7 +107,7 @@ def test_sends_always_respect_spacing_and_in_flight_limit(
         now += passed
         pace = Pace.from_json(pace.to_json())
         if what == "end" and flying:
-            pace.end(flying.pop(0), 0.0, now, limits)
+            pace.end_turn(flying.pop(0), 0.0, now, limits)
         elif what == "take" and taken(pace, f"{number}", now, limits, f"{process}"):
             assert all(now - before >= limits.spacing for before in sent[-1:])
             sent.append(now)

@@ -27,8 +27,8 @@ class PdfLine(NamedTuple):
     """Left edge of the first letter in points."""
 
 
-_EDGE = 3
-_MIN_HEADS = 3
+_EDGE_LINES = 3
+_MIN_HEAD_PAGES = 3
 _NUMBERED_HEAD = re.compile(
     r"(?P<left>\d{1,4})[\s|·–-]{1,5}(?P<after>[^\W\d_][^\d]{2,80})|(?P<before>[^\W\d_][^\d]{2,80}?)[\s|·–-]{1,5}(?P<right>\d{1,4})"
 )
@@ -36,9 +36,9 @@ _NUMBERED_HEAD = re.compile(
 _MAX_NUMBER_DIGITS = 4
 """Maximum digits of a page or line number; a longer number may be the end of a DOI."""
 _LINE_NUMBER = re.compile(r"(?P<number>\d{1,4})(?:\s+|$)")
-_MIN_NUMBERED, _MAX_STEP, _FIFTH = 20, 4, 5
+_MIN_NUMBERED_LINES, _MAX_STEP, _EVERY_FIFTH = 20, 4, 5
 """Minimum number of lines with rising numbers in the margin, and maximum difference between two of them."""
-_NUMBERED_LINES, _NUMBERED_PAGES, _MIN_NUMBERED_PAGES = 2 / 3, 0.25, 3
+_NUMBERED_LINES_SHARE, _NUMBERED_PAGES_SHARE, _MIN_NUMBERED_PAGES = 2 / 3, 0.25, 3
 """Minimum shares of the lines of a page and of the pages that are numbered, and minimum number of such pages."""
 _ANY_NUMBER = re.compile(r"\d+")
 
@@ -50,66 +50,71 @@ def build_running_key(line: PdfLine) -> str:
 
 def remove_line_numbers(lines: Sequence[PdfLine]) -> Sequence[PdfLine]:
     """Remove the numbers that manuscripts for review have in the margin of each line, or of each fifth."""
-    marks = [(place, mark) for place, line in enumerate(lines) if (mark := _LINE_NUMBER.match(line.text))]
-    fifths = [(place, mark) for place, mark in marks if int(mark["number"]) % _FIFTH == 0]
-    rising, by_fifths = _keep_rising(marks, range(1, _MAX_STEP + 1)), _keep_rising(fifths, (_FIFTH, 2 * _FIFTH))
-    step, on_pages = 1, _has_numbered_pages(lines, rising)
-    if len(rising) < _MIN_NUMBERED or (len(rising) < len(lines) / 2 and not on_pages):
-        rising, step, on_pages = by_fifths, _FIFTH, False
-    if len(rising) < _MIN_NUMBERED or (len(rising) < len(lines) / 4 / step and not on_pages):
+    marks = [(index, mark) for index, line in enumerate(lines) if (mark := _LINE_NUMBER.match(line.text))]
+    fifths = [(index, mark) for index, mark in marks if int(mark["number"]) % _EVERY_FIFTH == 0]
+    rising, by_fifths = (
+        _select_rising(marks, range(1, _MAX_STEP + 1)),
+        _select_rising(fifths, (_EVERY_FIFTH, 2 * _EVERY_FIFTH)),
+    )
+    step, has_numbered_pages = 1, _has_numbered_pages(lines, rising)
+    if len(rising) < _MIN_NUMBERED_LINES or (len(rising) < len(lines) / 2 and not has_numbered_pages):
+        rising, step, has_numbered_pages = by_fifths, _EVERY_FIFTH, False
+    if len(rising) < _MIN_NUMBERED_LINES or (len(rising) < len(lines) / 4 / step and not has_numbered_pages):
         return lines
-    texts = [line.text[rising[place].end() :] if place in rising else line.text for place, line in enumerate(lines)]
-    for place, next_place in pairwise(sorted(rising)):
-        first, last = (int(rising[item]["number"]) for item in (place, next_place))
+    texts = [line.text[rising[index].end() :] if index in rising else line.text for index, line in enumerate(lines)]
+    for index, next_index in pairwise(sorted(rising)):
+        first, last = (int(rising[item]["number"]) for item in (index, next_index))
         for number in range(first + step, min(last, first + _MAX_STEP * step), step):  # in a word that was joined
-            for unnumbered in range(place, min(next_place, place + 2 * step)):
+            for unnumbered in range(index, min(next_index, index + 2 * step)):
                 texts[unnumbered] = re.sub(rf"(?<=[^\W\d_]){number} (?=[^\W\d_A-Z])", "", texts[unnumbered], count=1)
                 texts[unnumbered] = re.sub(rf"(?<=[a-z]){number} (?=[A-Z])", "-", texts[unnumbered], count=1)
     return [line._replace(text=text) for line, text in zip(lines, texts, strict=True) if text]
 
 
-def _keep_rising(marks: Sequence[tuple[int, re.Match[str]]], steps: Collection[int]) -> dict[int, re.Match[str]]:
+def _select_rising(marks: Sequence[tuple[int, re.Match[str]]], steps: Collection[int]) -> dict[int, re.Match[str]]:
     """Return the marks, by place, whose number exceeds the one before it by one of these steps, and those before."""
     pairs = (pair for pair in pairwise(marks) if int(pair[1][1]["number"]) - int(pair[0][1]["number"]) in steps)
-    return {place: mark for pair in pairs for place, mark in pair}
+    return {index: mark for pair in pairs for index, mark in pair}
 
 
 def _has_numbered_pages(lines: Sequence[PdfLine], numbered_lines: Iterable[int]) -> bool:
     """Return whether most lines of many pages have a number; pages with figures or appendices may have none."""
-    all_lines = Counter(line.page for line in lines)
-    with_number = Counter(lines[place].page for place in numbered_lines)
-    pages = sum(with_number[page] >= _NUMBERED_LINES * count for page, count in all_lines.items())
-    return pages >= max(_MIN_NUMBERED_PAGES, _NUMBERED_PAGES * len(all_lines))
+    line_counts = Counter(line.page for line in lines)
+    numbered_counts = Counter(lines[index].page for index in numbered_lines)
+    numbered_pages = sum(numbered_counts[page] >= _NUMBERED_LINES_SHARE * count for page, count in line_counts.items())
+    return numbered_pages >= max(_MIN_NUMBERED_PAGES, _NUMBERED_PAGES_SHARE * len(line_counts))
 
 
 def remove_running_lines(lines: Sequence[PdfLine]) -> list[PdfLine]:
     """Remove page numbers, rotated text, and lines that recur at the top or bottom of pages."""
     pages = [list(page) for _, page in groupby(lines, lambda line: line.page)]
     # If all pages are the same, so are their texts, which are then no running heads.
-    return _remove_running(pages, pages) or _remove_running(pages, [*{_keys(page): page for page in pages}.values()])
+    return _remove_running(pages, pages) or _remove_running(
+        pages, [*{_build_running_keys(page): page for page in pages}.values()]
+    )
 
 
-def _keys(page: Iterable[PdfLine]) -> tuple[str, ...]:
+def _build_running_keys(page: Iterable[PdfLine]) -> tuple[str, ...]:
     return tuple(build_running_key(line) for line in page)
 
 
-def _edge(page: Sequence[PdfLine]) -> set[str]:
-    return {*_keys((*page[:_EDGE], *page[-_EDGE:]))}
+def _collect_edge_keys(page: Sequence[PdfLine]) -> set[str]:
+    return {*_build_running_keys((*page[:_EDGE_LINES], *page[-_EDGE_LINES:]))}
 
 
 def _remove_running(pages: Sequence[Sequence[PdfLine]], counted_pages: Sequence[Sequence[PdfLine]]) -> list[PdfLine]:
     """Remove page numbers, rotated text, and lines that recur at the edges of a third of the `counted_pages` pages."""
-    occurrences = Counter(key for page in counted_pages for key in _edge(page))
+    occurrences = Counter(key for page in counted_pages for key in _collect_edge_keys(page))
     running_lines = {
         key for key, count in occurrences.items() if count >= max(3, len(counted_pages) // 3)
     } | _find_numbered_heads(pages)
     return [
         line
-        for page, edge in ((page, _edge(page)) for page in pages)
+        for page, edge_keys in ((page, _collect_edge_keys(page)) for page in pages)
         for line in page
         if line.style.upright
         and not (line.text.isdecimal() and len(line.text) <= _MAX_NUMBER_DIGITS)
-        and (build_running_key(line) not in running_lines or build_running_key(line) not in edge)
+        and (build_running_key(line) not in running_lines or build_running_key(line) not in edge_keys)
     ]
 
 
@@ -121,4 +126,6 @@ def _find_numbered_heads(pages: Sequence[Sequence[PdfLine]]) -> set[str]:
             if match := _NUMBERED_HEAD.fullmatch(line.text):
                 words, number = match["after"] or match["before"], int(match["left"] or match["right"])
                 heads_by_page[words, number - line.page].add(f"{line.page} {build_running_key(line)}")
-    return {item.partition(" ")[2] for found in heads_by_page.values() if len(found) >= _MIN_HEADS for item in found}
+    return {
+        head.partition(" ")[2] for heads in heads_by_page.values() if len(heads) >= _MIN_HEAD_PAGES for head in heads
+    }

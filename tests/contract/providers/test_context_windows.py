@@ -82,7 +82,7 @@ def _overflowing(words: str, window: int = WINDOW, factor: float = 1.0) -> Quirk
 async def test_answer_length_fits_the_window_named_in_a_refusal(words: str) -> None:
     async with Imitation(_overflowing(words)) as provider, an_opened_gateway(provider) as gateway:
         await gateway.run(LONG, a_question("Weights help. " * 1_000), a_run())
-        assert gateway.context_tokens("m") == WINDOW
+        assert gateway.get_context_tokens("m") == WINDOW
         assert len(provider.requests) == 2
         await gateway.run(LONG, a_question("Weights of 2. " * 900), a_run())
         assert len(provider.requests) == 3
@@ -102,7 +102,7 @@ async def test_llama_cpp_window_is_read_from_server_properties() -> None:
     props = {"default_generation_settings": {"n_ctx": WINDOW}, "total_slots": 2}
     async with Imitation(lambda _: None, listed, props) as provider, an_opened_gateway(provider) as gateway:
         await gateway.reach()
-        assert gateway.context_tokens("m") == WINDOW
+        assert gateway.get_context_tokens("m") == WINDOW
 
 
 async def test_configured_window_overrides_the_listed_window() -> None:
@@ -111,7 +111,7 @@ async def test_configured_window_overrides_the_listed_window() -> None:
         an_opened_gateway(provider, context_tokens=4_096) as gateway,
     ):
         await gateway.reach()
-        assert gateway.context_tokens("m") == 4_096
+        assert gateway.get_context_tokens("m") == 4_096
 
 
 async def test_least_relevant_entries_are_left_out_and_counted() -> None:
@@ -149,7 +149,7 @@ async def test_request_above_the_tokens_of_a_minute_is_shortened_not_repeated(st
 
     async with Imitation(quirk) as provider, an_opened_gateway(provider) as gateway:
         await gateway.run(LONG, a_question("Weights help. " * 1_000), a_run())
-        assert (gateway.context_tokens("m"), len(provider.requests)) == (WINDOW, 2)
+        assert (gateway.get_context_tokens("m"), len(provider.requests)) == (WINDOW, 2)
 
 
 async def test_oversized_prompt_that_cannot_be_cut_is_rejected_with_provider_message() -> None:
