@@ -127,7 +127,7 @@ async def read_ideas(
     work_reader: WorkReader | None = None,
 ) -> IdeasRead:
     """Return the ideas in files, folders and published works (an arXiv id, a DOI or a web URL), and the inputs that
-    could not be read. Rows with a cutoff after `latest_cutoff` are rejected, as are published works if `works` is
+    could not be read. Rows with a cutoff after `latest_cutoff` are rejected, as are published works if `work_reader` is
     None."""
     reader = IdeaFileReader(limits or DocumentLimits(), latest_cutoff, bibliography)
     tasks: list[asyncio.Task[Outcome] | RejectedInput] = []

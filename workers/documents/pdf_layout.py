@@ -52,7 +52,7 @@ def remove_captions(lines: Sequence[PdfLine], body: TextStyle) -> list[PdfLine]:
 
 
 def _measure_caption(lines: Sequence[PdfLine], start: int, body: TextStyle) -> int:
-    """Return the number of lines of the caption at `place`; 0 if there is none. A caption ends where the size
+    """Return the number of lines of the caption at `start`; 0 if there is none. A caption ends where the size
     changes or a new page begins;
     a table caption also ends with a sentence."""
     first_line = lines[start]
@@ -179,7 +179,7 @@ _LETTERED_TITLE = re.compile(r"[A-H]\.? [A-Z]", re.IGNORECASE)
 
 
 def _can_follow_list(heading: _Heading, line_above: str) -> bool:
-    """Return whether the heading is one that can follow a reference list, whose last line is `above`."""
+    """Return whether the heading is one that can follow a reference list, whose last line is `line_above`."""
     title = heading.title
     if heading.added or is_back_title(title) or is_known_title(title):
         return True

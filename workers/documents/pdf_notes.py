@@ -62,7 +62,7 @@ def _separate_page_notes(page: list[L], body_size: float, notes: list[Note]) -> 
 
 
 def _find_note_lines(page: Sequence[L], start: int, body_size: float) -> list[L]:
-    """Return the lines in smaller type from `place` on; empty unless the first begins with a number."""
+    """Return the lines in smaller type from `start` on; empty unless the first begins with a number."""
     size = page[start].style.size
     if size > _MAX_RELATIVE_SIZE * body_size or not _NOTE_START.match(page[start].text):
         return []

@@ -97,8 +97,8 @@ class SentenceTransformerEmbedder(LocalEmbedder[EmbeddingVector]):
         return np.stack(await self._embed_cached(texts, kind)) if texts else np.empty((0, self.dimensions), np.float32)
 
     def share_processors(self, is_alone: Callable[[], bool]) -> None:
-        """Make later passes use one thread unless `alone()` is true. By default, passes use all threads allowed by the
-        setting `threads`."""
+        """Make later passes use one thread unless `is_alone()` is true. By default, passes use all threads allowed by
+        the setting `threads`."""
         for model in self._models:
             model.is_alone = is_alone
 

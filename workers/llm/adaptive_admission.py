@@ -197,8 +197,8 @@ class TokenBudget:
         return self.mean_tokens
 
     def settle(self, spent: float, tokens: int, is_typical: bool) -> None:
-        """Replace the deduction made by `begin` with the actual tokens. The mean is updated only if the request is
-        `typical`, that is, not refused."""
+        """Replace the deduction made by `begin` with the actual tokens. The mean is updated only if the request
+        `is_typical`, that is, not refused."""
         self.balance += spent - tokens
         if is_typical:
             self.mean_tokens += _LATEST_WEIGHT * (tokens - self.mean_tokens)

@@ -142,8 +142,8 @@ def _restrict_choices(node: dict[str, Any], field: str, choices: Sequence[str]) 
 def _copy_schema(
     node: Mapping[str, Any], definitions: Mapping[str, Any], enclosing: tuple[str, ...], keywords: Set[str]
 ) -> dict[str, Any]:
-    """Copy a schema with only these keywords, replacing references by their definitions. `inside` names the definitions
-    that enclose the node; these are not copied into themselves."""
+    """Copy a schema with only these keywords, replacing references by their definitions. `enclosing` names the
+    definitions that enclose the node; these are not copied into themselves."""
     if "$ref" in node:
         name = str(node["$ref"]).rpartition("/")[2]
         if name in enclosing or _is_recursive(name, definitions):

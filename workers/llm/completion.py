@@ -64,8 +64,8 @@ class _Message(BaseModel):
     tool_calls: Any = None
 
     def get_text(self, has_finished: bool) -> str:
-        """Return the answer: the content or, without content, a tool call's arguments or, if the model has `finished`,
-        the reasoning."""
+        """Return the answer: the content or, without content, a tool call's arguments or, if the model
+        `has_finished`, its reasoning."""
         content = self.content or ""
         if isinstance(content, dict):
             return json.dumps(content)

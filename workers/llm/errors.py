@@ -33,7 +33,7 @@ class ReadTokens(NamedTuple):
 
 class TransientLlmFailure(Exception):
     """Failure that may go away if the same request is retried. `retry_after` is in seconds, None if the endpoint did
-    not say; `is_page` tells whether a web page responded; `read` is None if the endpoint cannot have read the
+    not say; `is_page` tells whether a web page responded; `read_tokens` is None if the endpoint cannot have read the
     prompt."""
 
     def __init__(

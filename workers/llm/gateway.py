@@ -112,7 +112,7 @@ class LlmGateway:
         return f"{' and '.join(self.models)} at {self._transport.address} answer{'s' * (len(self.models) == 1)}."
 
     def require_prices(self, *other_models: str) -> None:
-        """Raise ConfigurationError unless all models, including `others`, have a price."""
+        """Raise ConfigurationError unless all models, including `other_models`, have a price."""
         self._settings.require_prices(*self.models, *other_models)
 
     async def run(self, task: Task[In, Out], data: In, run: Run) -> Answer[Out]:
@@ -213,7 +213,7 @@ class LlmGateway:
         replaced: CachedAnswer | None,
         claimant: str | None,
     ) -> "_Answered":
-        """Request and store a new answer. `unusable` is the cached answer that it replaces, if any."""
+        """Request and store a new answer. `replaced` is the cached answer that it replaces, if any."""
         try:
             value = await Conversation(self._services, task, question, run, usage).get_answer()
         except (LlmError, BudgetExhausted) as error:

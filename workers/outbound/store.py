@@ -126,10 +126,10 @@ class SharedState(Protocol):
     """Small JSON objects, each changed by one process at a time. Raises StorageError if they are unreachable."""
 
     async def change(self, key: str, update: Callable[[str, float], tuple[str, Result]]) -> Result:
-        """Call `work` with the stored text, initially `{}`, and the shared clock's Unix time. Store the text that it
+        """Call `update` with the stored text, initially `{}`, and the shared clock's Unix time. Store the text that it
         returns, and return its result.
 
-        No other process changes the text in the meantime. If the connection is lost, `work` may be called again with
+        No other process changes the text in the meantime. If the connection is lost, `update` may be called again with
         the text that it returned."""
         ...
 

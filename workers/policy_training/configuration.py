@@ -159,7 +159,7 @@ class TrainingPlan(Frozen):
         return self.model_dump(exclude=ignored_fields) == earlier.model_dump(exclude=ignored_fields)
 
     def from_folder(self, plan_folder: Path) -> Self:
-        """Return the plan with relative paths resolved against the folder `home`."""
+        """Return the plan with relative paths resolved against `plan_folder`."""
         model = plan_folder / self.policy.model
         policy = self.policy.model_copy(update={"model": str(model)}) if model.is_dir() else self.policy
         return self.model_copy(update={"folder": plan_folder / self.folder, "policy": policy})

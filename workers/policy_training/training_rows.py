@@ -20,8 +20,8 @@ class TrainingRow(TypedDict):
 
 
 def read_json_lines(file: Path, limit: int | None, row_kind: str, parse_row: Callable[[str, str], Row]) -> list[Row]:
-    """Return a file's rows, at most `limit` of them. `row` parses a line, given its location and text; `row_kind` is a
-    noun for the rows, used in the error for an empty file. Raises InputError if the file or a line is unusable."""
+    """Return a file's rows, at most `limit` of them. `parse_row` parses a line, given its location and text; `row_kind`
+    is a noun for the rows, used in the error for an empty file. Raises InputError if the file or a line is unusable."""
     rows: list[Row] = []
     try:
         with file.open(encoding="utf-8") as lines:

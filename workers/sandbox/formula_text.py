@@ -23,7 +23,7 @@ IsVisible = Callable[[etree._Element], bool]
 
 
 def format_formula(formula: etree._Element, is_visible: IsVisible) -> str:
-    """Return a formula as text, without runs for which `sees` returns False."""
+    """Return a formula as text, without runs for which `is_visible` returns False."""
     return _FormulaFormatter(is_visible).format(formula, 0)
 
 

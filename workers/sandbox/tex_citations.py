@@ -105,8 +105,8 @@ class TexCitations:
         ]
 
     def list_unknown_keys(self, printed_entries: int) -> list[str]:
-        """Return the cited keys that have no entry; empty if the document has its own reference list with `printed`
-        entries."""
+        """Return the cited keys that have no entry; empty if the document has its own reference list, with a number
+        of `printed_entries`."""
         return [] if printed_entries else [key for key in self._numbers if key not in self.works]
 
     def read_printed_entries(self, nodes: Sequence[Any], format_nodes: Callable[[Sequence[Any]], str]) -> Iterator[str]:

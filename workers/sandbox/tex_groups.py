@@ -20,7 +20,8 @@ class Groups(NamedTuple):
 
 
 def find_group_end(text: str, start: int, max_chars: int = _MAX_CHARS) -> int | None:
-    """Return the position after the group that begins at a brace; None if it is not closed within `most` characters."""
+    """Return the position after the group that begins at a brace; None if it is not closed within `max_chars`
+    characters."""
     depth = 0
     for match in _BRACE.finditer(text, start, start + max_chars):
         depth += {"{": 1, "}": -1}.get(match[0], 0)
