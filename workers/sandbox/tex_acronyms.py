@@ -39,8 +39,8 @@ Acronyms = dict[str, Acronym]
 
 
 def take_acronyms(source: str, acronyms: Acronyms, *, are_printed: bool) -> str:
-    r"""Return a source without the definitions of abbreviations, and add these to `acronyms`. If they `are_printed`, the
-    entries of a list of abbreviations, `\acro{CNN}{…}`, become items of a list."""
+    r"""Return a source without the definitions of abbreviations, and add these to `acronyms`. If they `are_printed`,
+    the entries of a list of abbreviations, `\acro{CNN}{…}`, become items of a list."""
     pieces: list[str] = []
     consumed = 0
     while match := _DEFINITION.search(source, consumed):
