@@ -59,7 +59,7 @@ def thread() -> Iterator[ThreadPoolExecutor]:
 
 
 def batcher(computer: Computer, thread: ThreadPoolExecutor, held: int = 1000) -> MicroBatcher[str, str, Row]:
-    return MicroBatcher(computer, thread, window_seconds=0.0, held=held)
+    return MicroBatcher(computer, thread, window_seconds=0.0, max_prepared=held)
 
 
 async def test_concurrent_requests_share_a_batch_and_get_their_own_rows(thread: ThreadPoolExecutor) -> None:

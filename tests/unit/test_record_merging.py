@@ -13,8 +13,8 @@ from workers.literature.record_merging import (
     SOURCE_ORDER,
     add_url_identifiers,
     collect_identifiers,
-    do_identifiers_agree,
     group_by_paper,
+    have_same_identifiers,
     merge_records,
 )
 
@@ -165,7 +165,9 @@ def test_every_record_joins_a_single_consistent_paper_with_traceable_fields(reco
     assert sorted(map(repr, {*records})) == sorted(repr(record) for group in groups for record in group)
     for group in groups:
         for record in group:
-            assert all(do_identifiers_agree(collect_identifiers(record), collect_identifiers(other)) for other in group)
+            assert all(
+                have_same_identifiers(collect_identifiers(record), collect_identifiers(other)) for other in group
+            )
         paper = merge_records(group)
         for field in ("title", "abstract", "authors", "publication_date", "citation_count", "retraction"):
             giver = next((origin.source for origin in paper.origins if origin.field == field), paper.source)

@@ -85,10 +85,10 @@ class _Batch(NamedTuple, Generic[Item, Prepared, Out]):
 class BatchQueue(Generic[Item, Prepared, Out]):
     """Queue that decides which items are prepared and computed next. It uses no event loop.
 
-    At most `held` non-urgent items are prepared ahead, so that a long queue takes little memory."""
+    At most `max_prepared` non-urgent items are prepared ahead, so that a long queue takes little memory."""
 
-    def __init__(self, held: int) -> None:
-        self._max_held = held
+    def __init__(self, max_prepared: int) -> None:
+        self._max_prepared = max_prepared
         self._pending_items: dict[Item, _PendingItem[Item, Out]] = {}
         self._arrival_queues: dict[bool, deque[_PendingItem[Item, Out]]] = {True: deque(), False: deque()}
         """Arrival queues, keyed by whether the items are urgent."""
@@ -117,7 +117,7 @@ class BatchQueue(Generic[Item, Prepared, Out]):
         prepared_not_urgent = sum(not item.pending.urgent for item in self._prepared_items)
         for urgent in (self._is_urgent_turn, not self._is_urgent_turn):
             queue = self._arrival_queues[urgent]
-            max_items = limit if urgent else min(limit, self._max_held - prepared_not_urgent)
+            max_items = limit if urgent else min(limit, self._max_prepared - prepared_not_urgent)
             while queue and len(items) < max_items:
                 pending = queue.popleft()
                 if pending.dequeued:
@@ -181,13 +181,13 @@ class MicroBatcher(Generic[Item, Prepared, Out]):
         model: BatchModel[Item, Prepared, Out],
         thread: ThreadPoolExecutor,
         window_seconds: float,
-        held: int = _MAX_PREPARED_ITEMS,
+        max_prepared: int = _MAX_PREPARED_ITEMS,
     ) -> None:
         self._model = model
         self._thread = thread
         self._window = window_seconds
-        self._held = held
-        self._queue: BatchQueue[Item, Prepared, Out] = BatchQueue(held)
+        self._max_prepared = max_prepared
+        self._queue: BatchQueue[Item, Prepared, Out] = BatchQueue(max_prepared)
         self._server: asyncio.Task[None] | None = None
 
     async def compute(self, items: Sequence[Item], urgent: bool = False) -> list[Out]:
@@ -209,7 +209,7 @@ class MicroBatcher(Generic[Item, Prepared, Out]):
                 if batch := self._queue.take_batch(self._model.get_capacity, self._model.get_size):
                     await self._compute(batch)
         except asyncio.CancelledError:
-            self._queue = BatchQueue(self._held)  # the event loop ends, and with it all callers
+            self._queue = BatchQueue(self._max_prepared)  # the event loop ends, and with it all callers
             raise
 
     async def _prepare(self, unprepared: list[_PendingItem[Item, Out]]) -> None:

@@ -85,10 +85,10 @@ def _split_into_notes(lines: Sequence[L]) -> Iterator[tuple[int, str]]:
         yield number, " ".join(texts)
 
 
-def _mark_note_numbers(page: list[L], end: int, numbers: Sequence[int], earlier_notes: int) -> bool:
+def _mark_note_numbers(page: list[L], end: int, note_numbers: Sequence[int], earlier_notes: int) -> bool:
     """Replace the note numbers above line `end` by marks; if a number is missing, return False and change nothing."""
     marked_lines, line, column = dict[int, str](), 0, 0
-    for position, number in enumerate(numbers, 1):
+    for position, number in enumerate(note_numbers, 1):
         raised_number = rf"{RAISED}{number}{ON_LINE}"
         printed_number = re.compile(
             rf"{raised_number}|(?:(?<=[^\W\d_A-Z]{{3}})|(?<=[.,;:)\]”\"’»?!])){number}(?![\d]|[.,]\d)"

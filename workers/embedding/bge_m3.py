@@ -54,7 +54,7 @@ class BgeM3Model(PaddedModel):
         config = Path(self._settings.model).expanduser() / "config.json"
         return int(json.loads(config.read_bytes())["hidden_size"]) if config.is_file() else None
 
-    def dimensions(self) -> int:
+    def get_dimensions(self) -> int:
         self.load()
         return int(self._model.config.hidden_size)
 
@@ -72,9 +72,9 @@ class BgeM3Model(PaddedModel):
         features = pad_batch(tokenized_texts, self._batch_shapes.count_rows(shape), shape, self._tokenizer.pad_token_id)
         with torch.inference_mode():
             tensors = {key: torch.from_numpy(values).to(self._device) for key, values in features.items()}
-            out = self._model(tensors, return_dense=True, return_sparse=True)
-            rows = out["dense_vecs"].float().cpu().numpy()[: len(tokenized_texts)]
-            weights = out["sparse_vecs"].squeeze(-1).float().cpu().numpy()[: len(tokenized_texts)]
+            output = self._model(tensors, return_dense=True, return_sparse=True)
+            rows = output["dense_vecs"].float().cpu().numpy()[: len(tokenized_texts)]
+            weights = output["sparse_vecs"].squeeze(-1).float().cpu().numpy()[: len(tokenized_texts)]
         vectors = rows / np.linalg.norm(rows, axis=1, keepdims=True)
         return [
             WeighedText(

@@ -53,7 +53,7 @@ class LocalEmbedder(ABC, Generic[Row]):
         loaded."""
         if self._dimensions is None:
             stated_dimensions = self._model.read_stated_dimensions()
-            self._dimensions = stated_dimensions or self._thread.submit(self._model.dimensions).result()
+            self._dimensions = stated_dimensions or self._thread.submit(self._model.get_dimensions).result()
         return self._dimensions
 
     @abstractmethod

@@ -60,7 +60,7 @@ class SentenceModel(PaddedModel):
                 return int(size)
         return None
 
-    def dimensions(self) -> int:
+    def get_dimensions(self) -> int:
         self.load()
         return self.read_stated_dimensions() or _get_dimensions(self._model)
 

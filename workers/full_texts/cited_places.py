@@ -37,16 +37,16 @@ class CitingPaper(NamedTuple):
 def read_citing_paper(tei: bytes, source: str = "The TEI") -> CitingPaper:
     """Parse TEI as `parse_tei` does, and find the citations in its text. Raises Unreadable if it cannot be parsed."""
     root = read_tei(tei.replace(_MARK_START.encode(), b"").replace(_MARK_END.encode(), b""), source)
-    works = read_works_by_id(root)
-    _mark_citations(root, {name: number for number, name in enumerate(works)})
+    works_by_id = read_works_by_id(root)
+    _mark_citations(root, {name: number for number, name in enumerate(works_by_id)})
     paper_with_marks = build_paper(root, source)
-    places_by_work: list[list[CitationPlace]] = [[] for _ in works]
+    places_by_work: list[list[CitationPlace]] = [[] for _ in works_by_id]
     sections = []
     for number, section in enumerate(paper_with_marks.sections):
         text = _strip_marks(section.text, number, places_by_work)
         sections.append(section.model_copy(update={"text": text}))
     paper = paper_with_marks.model_copy(update={"sections": tuple(sections)})
-    cited_works = zip(works.values(), map(tuple, places_by_work), strict=True)
+    cited_works = zip(works_by_id.values(), map(tuple, places_by_work), strict=True)
     return CitingPaper(paper, tuple(CitedWorkPlaces(work, places) for work, places in cited_works))
 
 

@@ -88,8 +88,8 @@ async def send_document(
     try:
         while True:
             seconds_left = max(0.0, deadline - loop.time())
-            done, _ = await asyncio.wait({request}, timeout=min(settings.look_seconds, seconds_left))
-            if done:
+            finished_tasks, _ = await asyncio.wait({request}, timeout=min(settings.look_seconds, seconds_left))
+            if finished_tasks:
                 return request.result()
             if loop.time() >= deadline:
                 return GrobidBroken(f"no response within {settings.document_seconds:g} s")

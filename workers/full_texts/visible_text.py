@@ -113,7 +113,9 @@ def keep_visible_text(paper: ParsedPaper, pages: PdfText) -> ParsedPaper:
         )  # fmt: skip
     printed_pages = _Pages(pages)
     shares = [printed_pages.count_shown_letters(section.text) for section in paper.sections]
-    is_comparable = sum(shown for shown, _ in shares) >= _MIN_SHOWN_SHARE * sum(letters for _, letters in shares)
+    is_comparable = sum(shown_letters for shown_letters, _ in shares) >= _MIN_SHOWN_SHARE * sum(
+        letters for _, letters in shares
+    )
     if not is_comparable:
         _LOG.warning("GROBID's text for a document differs too much from its pages to be compared with them")
     remover = _HiddenTextRemover(printed_pages, is_comparable)

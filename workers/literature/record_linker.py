@@ -8,8 +8,8 @@ from assayer.models import Identifiers, Paper, PaperId
 from workers.literature.record_merging import (
     add_url_identifiers,
     collect_identifiers,
-    do_identifiers_agree,
     group_by_paper,
+    have_same_identifiers,
     merge_records,
 )
 
@@ -82,7 +82,7 @@ class RecordLinker:
         if key := build_work_key(merge_records(records)):
             links.append((_BY_TITLE, key))
         ids = (self._ids_by_identifier[link] for link in links if link in self._ids_by_identifier)
-        return next((item for item in ids if do_identifiers_agree(self._identifiers[item], identifiers)), None)
+        return next((item for item in ids if have_same_identifiers(self._identifiers[item], identifiers)), None)
 
     def _make_unused_id(self, paper_id: PaperId) -> PaperId:
         """Return the id or, if it is in use, a variant, because a source may give one id to records of different

@@ -42,9 +42,11 @@ def collect_identifiers(paper: Paper) -> dict[str, str]:
     )
 
 
-def do_identifiers_agree(first: Mapping[str, str], second: Mapping[str, str]) -> bool:
+def have_same_identifiers(identifiers: Mapping[str, str], other_identifiers: Mapping[str, str]) -> bool:
     """Return whether each identifier scheme that occurs in both sets has the same value in both."""
-    return all(first[scheme] == second[scheme] for scheme in first.keys() & second.keys())
+    return all(
+        identifiers[scheme] == other_identifiers[scheme] for scheme in identifiers.keys() & other_identifiers.keys()
+    )
 
 
 def group_by_paper(records: Iterable[Paper]) -> list[tuple[Paper, ...]]:
@@ -104,7 +106,7 @@ def _join_groups(groups: Sequence[tuple[Paper, ...]]) -> list[tuple[Paper, ...]]
     for indices in _find_links(groups, identifiers):
         for index in indices[1:]:
             first, second = sorted((find_root(indices[0]), find_root(index)))
-            if first != second and do_identifiers_agree(identifiers[first], identifiers[second]):
+            if first != second and have_same_identifiers(identifiers[first], identifiers[second]):
                 parents[second] = first
                 identifiers[first] |= identifiers[second]
     papers_by_root: dict[int, list[Paper]] = {}

@@ -223,8 +223,8 @@ class OpenAlex:
         self, papers: Sequence[Identifiers], fields: str, operation: Operation, context: RequestContext
     ) -> dict[Identifiers, OpenAlexWork]:
         keys_by_paper = {paper: key for paper in papers if (key := _build_work_key(paper))}
-        works = await self._fetch_works(list(keys_by_paper.values()), fields, operation, context)
-        return {paper: works[key] for paper, key in keys_by_paper.items() if key in works}
+        works_by_key = await self._fetch_works(list(keys_by_paper.values()), fields, operation, context)
+        return {paper: works_by_key[key] for paper, key in keys_by_paper.items() if key in works_by_key}
 
     async def _fetch_works(
         self, keys: Sequence[_WorkKey], fields: str, operation: Operation, context: RequestContext

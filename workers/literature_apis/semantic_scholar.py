@@ -92,11 +92,11 @@ class SemanticScholar:
         params = (("query", words), ("limit", str(min(limit, _MAX_SNIPPETS))), *_build_date_params(window))
         page = await self._get("snippets", f"{_GRAPH}/snippet/search", params, SnippetPage, context)
         matches = page.data if page else ()
-        numbers = dict.fromkeys(
+        corpus_ids = dict.fromkeys(
             number for match in matches for number in (match.paper.corpus_id, *match.cited) if number
         )
-        records = await self._fetch_batch([f"CorpusId:{number}" for number in numbers], "snippets", context)
-        records_by_number = {number: record for number, record in zip(numbers, records, strict=True) if record}
+        records = await self._fetch_batch([f"CorpusId:{number}" for number in corpus_ids], "snippets", context)
+        records_by_number = {number: record for number, record in zip(corpus_ids, records, strict=True) if record}
         snippets = (_parse_snippet(match, records_by_number) for match in matches)
         return keep_within_window(filter(None, snippets), window, lambda snippet: snippet.paper.publication_date)
 

@@ -156,8 +156,8 @@ def _parse_other_form(body: bytes, charset: str) -> _Body:
             read = None if value.get("usage") is None else read_usage(value["usage"])
             raise UnusableResponse("the provider returned an error", value, read) from None
         first_error = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        place = ".".join(str(step) for step in first_error["loc"]) or "body"
-        raise UnusableResponse(f"not a chat completion: {place}: {first_error['msg']}", None, ReadTokens()) from None
+        location = ".".join(str(step) for step in first_error["loc"]) or "body"
+        raise UnusableResponse(f"not a chat completion: {location}: {first_error['msg']}", None, ReadTokens()) from None
     if parsed.choices and "\ufffd" in text and "\ufffd".encode() not in body:
         raise UnusableResponse("the response is not UTF-8 and states no other charset", None, ReadTokens())
     return parsed

@@ -102,8 +102,8 @@ class Dialect(NamedTuple):
             return self._replace(tokens_field="max_completion_tokens")
         requested_tokens = min(max_tokens, self.max_tokens_accepted or max_tokens)
         number_texts = _TOKEN_NUMBER.findall(body.message)
-        numbers = (int(re.sub(r"\D", "", number)) - bool(exclusive) for number, exclusive in number_texts)
-        stated_limits = [number for number in numbers if _MIN_TOKENS <= number < requested_tokens]
+        stated_numbers = (int(re.sub(r"\D", "", number)) - bool(exclusive) for number, exclusive in number_texts)
+        stated_limits = [number for number in stated_numbers if _MIN_TOKENS <= number < requested_tokens]
         new_limit = max(stated_limits, default=requested_tokens // 2)
         return self._replace(max_tokens_accepted=new_limit) if new_limit >= _MIN_TOKENS else None
 

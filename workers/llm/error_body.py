@@ -193,8 +193,8 @@ def _render(message: Any) -> str:
     if isinstance(message, list):
         return "; ".join(_render(item) for item in message[:10])
     if isinstance(message, dict):
-        place = ".".join(map(str, message["loc"])) if isinstance(message.get("loc"), list) else ""
-        return ": ".join(filter(None, (place, _render(_find_message(message)) or str(message))))
+        location = ".".join(map(str, message["loc"])) if isinstance(message.get("loc"), list) else ""
+        return ": ".join(filter(None, (location, _render(_find_message(message)) or str(message))))
     return str(message)
 
 

@@ -113,11 +113,11 @@ class ClaimKeeper:
         finally:
             self._claimants.discard(name)
 
-    async def find_or_claim(self, key: str, look: Callable[[], Awaitable[Result | Claimed]]) -> Result | None:
+    async def find_or_claim(self, key: str, try_find: Callable[[], Awaitable[Result | Claimed]]) -> Result | None:
         """Call `look` until it returns a result or claims the key, waiting in between while another process holds the
         claim. Return the result, or None after claiming the key."""
         while True:
-            answer = await look()
+            answer = await try_find()
             if answer == "claimed":
                 return None
             if answer != "elsewhere":

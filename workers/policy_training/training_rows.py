@@ -42,12 +42,12 @@ def read_json_lines(file: Path, limit: int | None, row_kind: str, parse_row: Cal
 def read_training_rows(data: QuestionFile) -> list[TrainingRow]:
     """Read the questions. Raises InputError, which names the line, if one is invalid."""
 
-    def parse_row(place: str, line: str) -> TrainingRow:
+    def parse_row(location: str, line: str) -> TrainingRow:
         try:
             record = json.loads(line)
             question, abstract = (_require_text(record, field) for field in ("question", "abstract"))
         except (ValueError, RecursionError) as error:
-            raise InputError(f"{place}: {error}.") from None
+            raise InputError(f"{location}: {error}.") from None
         return TrainingRow(prompt=data.prompt.format(question=question), question=question, abstract=abstract)
 
     return read_json_lines(data.file, data.most, "questions", parse_row)

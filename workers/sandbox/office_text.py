@@ -305,11 +305,13 @@ def _write_links(line: Sequence[_Piece]) -> Iterator[tuple[str, Script]]:
     for link, group in groupby(line, key=lambda piece: piece.link):
         pieces = list(group)
         words = "".join(piece.text for piece in pieces)
-        before, after = ("", "") if link in written_links or not words.strip() else _build_link_marks(words, link)
+        opening_mark, closing_mark = (
+            ("", "") if link in written_links or not words.strip() else _build_link_marks(words, link)
+        )
         written_links.add(link)
-        yield before, ""
+        yield opening_mark, ""
         yield from ((piece.text, piece.script) for piece in pieces)
-        yield after, ""
+        yield closing_mark, ""
 
 
 def _build_link_marks(words: str, address: str) -> tuple[str, str]:

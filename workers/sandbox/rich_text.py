@@ -215,10 +215,10 @@ def _read_paragraphs(marked_text: str, most_characters: int) -> OfficeParagraphs
     return text
 
 
-def _add(text: OfficeParagraphs, piece: str, look: int, script: Script) -> None:
+def _add(text: OfficeParagraphs, piece: str, mark: int, script: Script) -> None:
     if piece.startswith("|"):  # the end of a cell
         piece = f" | {piece[1:]}" if piece[1:].strip() else ""
-    text.add(piece, _REASONS.get(look), bold=look == _BOLD, script=script)
+    text.add(piece, _REASONS.get(mark), bold=mark == _BOLD, script=script)
 
 
 def _end_paragraph(text: OfficeParagraphs, level: int) -> None:

@@ -31,8 +31,8 @@ def _convert_to_json(_: bytes, root: etree._Element) -> str:
     """Convert to JSON. Consecutive numbers replace the converter's random ids, so that the output is deterministic."""
     from grobid_client.format import TEI2LossyJSON as lossy_json
 
-    numbers = count(1)
-    lossy_json.get_random_id = lambda prefix="": f"{prefix}{next(numbers)}"
+    next_numbers = count(1)
+    lossy_json.get_random_id = lambda prefix="": f"{prefix}{next(next_numbers)}"
     document = lossy_json.TEI2LossyJSONConverter().convert_tei_file(BytesIO(_serialise(root)))
     return f"{json.dumps(document, ensure_ascii=False, indent=1)}\n"
 

@@ -117,7 +117,7 @@ def join_source(files: Mapping[str, str], main: str) -> TexSource:
     head, begin_mark, document = text.partition("\\begin{document}")
     if not begin_mark:
         head, document = "", text
-    body, _, after = document.partition("\\end{document}")
+    body, _, text_after_end = document.partition("\\end{document}")
     body = _LISTING.sub(r"\\\g<end>{verbatim}", body)
     body = _VERB.sub(lambda match: escape_tex(match[2]) if match[2] is not None else "", body)
     body = _ADDRESS.sub(lambda match: f"{match['macro']}{escape_tex(_ESCAPE.sub('', match['address']))}}}", body)
@@ -128,7 +128,7 @@ def join_source(files: Mapping[str, str], main: str) -> TexSource:
     take_acronyms(preamble, acronyms, are_printed=False)
     body = expand_acronyms(take_acronyms(body, acronyms, are_printed=True), acronyms)
     body = expand_citation_lists(expand_units(body, read_declared_units(preamble)))
-    return TexSource(preamble, body, after.strip(), tuple(dict.fromkeys(missing_files)))
+    return TexSource(preamble, body, text_after_end.strip(), tuple(dict.fromkeys(missing_files)))
 
 
 def expand_list_macros(text: str) -> str:

@@ -108,16 +108,16 @@ class RemoteBatches:
     async def find(self, batch_id: str, created_at: float) -> RemoteBatch | None:
         """Return the batch whose metadata contains `batch_id`; None if there is none. `created_at` is the earliest
         possible creation time, in seconds since 1970, at which the search ends."""
-        after = ""
+        cursor_query = ""
         for _ in range(_MAX_PAGES):
-            page = await self._read(_Batches, "GET", f"/batches?limit={_PAGE_ITEMS}{after}")
+            page = await self._read(_Batches, "GET", f"/batches?limit={_PAGE_ITEMS}{cursor_query}")
             for batch in page.data:
                 if (batch.metadata or {}).get(_METADATA_KEY) == batch_id:
                     return batch
             # The newest batches come first.
             if not page.has_more or not page.data or page.data[-1].created_at < created_at:
                 return None
-            after = f"&after={page.data[-1].id}"
+            cursor_query = f"&after={page.data[-1].id}"
         return None
 
     async def upload(self, batch_id: str, lines: bytes) -> str:
@@ -209,6 +209,6 @@ def _parse_response(model: type[M], raw: bytes) -> M:
         return model.model_validate_json(raw)
     except ValidationError as error:
         first_error = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        place = ".".join(str(step) for step in first_error["loc"]) or "body"
-        detail = f"not a response of the batch API: {place}: {first_error['msg']}"
+        location = ".".join(str(step) for step in first_error["loc"]) or "body"
+        detail = f"not a response of the batch API: {location}: {first_error['msg']}"
         raise TransientLlmFailure(Fault(kind="server_error", detail=detail)) from None
