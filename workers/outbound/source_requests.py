@@ -129,7 +129,8 @@ def parse_json(response: SourceResponse, model: type[S], source: str) -> S:
         first_error = error.errors(include_url=False, include_context=False, include_input=False)[0]
         location = ".".join(str(part) for part in first_error["loc"])
         raise SourceMalformed(
-            f"The response from {source} cannot be parsed{f' at {location}' if location else ''}: {first_error['msg']}.",
+            f"The response from {source} cannot be parsed"
+            f"{f' at {location}' if location else ''}: {first_error['msg']}.",
             "Check its base URL. If that is correct, the API may have changed: update assayer or report the error.",
         ) from None
 
