@@ -137,7 +137,7 @@ async def test_statements_taken_from_another_idea_are_shown_beside_their_source(
     )
     idea = parse_idea(f"{own} {source}", "own.txt", "Another title altogether")
     viewpoints = split_viewpoints(f"{source} {own}", 64)
-    placed = as_fitted.take_place(idea, vectors, find_edges_by_cosine(vectors, plan.intra), UNKNOWN)
+    placed = as_fitted.place(idea, vectors, find_edges_by_cosine(vectors, plan.intra), UNKNOWN)
     found = find_repeated_idea(idea.id, viewpoints, placed, as_fitted)
     assert isinstance(found, RepeatedIdea)
     assert (found.kind, found.idea) == ("copy", "k60")
@@ -190,7 +190,7 @@ async def test_idea_scores_the_same_beside_the_graph_and_inside_it(hops: int) ->
     texts = [viewpoint.text for viewpoint in split_viewpoints(MAPS_TEXT, 64)]
     vectors = await EMBEDDER.embed(texts, "passage")
     surrounded = dataclasses.replace(judge, hops=hops)
-    placed = surrounded.take_place(maps_idea(), vectors, find_edges_by_cosine(vectors, contents.plan.intra), UNKNOWN)
+    placed = surrounded.place(maps_idea(), vectors, find_edges_by_cosine(vectors, contents.plan.intra), UNKNOWN)
     taken = Viewpoints(viewpoints=split_viewpoints(MAPS_TEXT, 64), maker=SPLITTER)
     new = [PreparedIdea(labelled_idea(99, None, text=MAPS_TEXT), taken, vectors)]
     grown = graph_contents(PLAN, await prepared_ideas(others), new).arrays

@@ -55,7 +55,7 @@ def test_each_section_is_shown_once_with_the_dimensions_that_read_it() -> None:
     assert [section.title for section in shown] == [section.title for section in SECTIONS]
     assert shown[2].dimensions == ("Feasibility", "Validity")
     assert all(item.text.startswith(section.text) for item, section in zip(SECTIONS, shown, strict=True))
-    most = [max(reading.answer_lengths[place] for reading in read.values()) for place in range(len(SECTIONS))]
+    most = [max(reading.lengths[place] for reading in read.values()) for place in range(len(SECTIONS))]
     assert [len(section.text) for section in shown] == most
     assert [bool(section.text) for section in shown] == [bool(section.dimensions) for section in shown]
 
@@ -69,7 +69,7 @@ def test_unread_characters_are_counted_once_across_dimensions() -> None:
     named = tuple(item for item in FIVE if item.sections)
     sections = PROPOSAL.sections
     readings = [choose_sections(item, named, sections, 250) for item in named]
-    shown = [max(reading.answer_lengths[place] for reading in readings) for place in range(len(sections))]
+    shown = [max(reading.lengths[place] for reading in readings) for place in range(len(sections))]
     lost = sum(len(section.text) - most for section, most in zip(sections, shown, strict=True))
     assert lost > 0
     assert count_unread_characters(PROPOSAL, 0, readings) == lost
