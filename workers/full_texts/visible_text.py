@@ -47,7 +47,7 @@ class _Pages:
             for start in range(0, len(letters) - _WINDOW_LETTERS + 1, _STEP_LETTERS)
         }
         self._hidden = "\n".join(
-            "".join(letter for _, letter in _normalise_letters(item.text)) for item in pages.is_known_hidden
+            "".join(letter for _, letter in _normalise_letters(item.text)) for item in pages.hidden
         )
 
     def count_shown_letters(self, text: str) -> tuple[int, int]:
@@ -121,7 +121,7 @@ def keep_visible_text(paper: ParsedPaper, pages: PdfText) -> ParsedPaper:
     remover = _HiddenTextRemover(printed_pages, is_comparable)
     sections = [section.model_copy(update={"text": remover.remove_hidden(section.text)}) for section in paper.sections]
     references = tuple(work for work in paper.references if not remover.is_hidden_citation(work))
-    reported = [(f"page {item.page}, {item.why}", item.text) for item in pages.is_known_hidden]
+    reported = [(f"page {item.page}, {item.why}", item.text) for item in pages.hidden]
     return paper.model_copy(
         update={
             "title": remover.remove_hidden(paper.title),

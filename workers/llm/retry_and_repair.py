@@ -261,9 +261,7 @@ class Conversation(Generic[In, Out]):
                 self._record_missing_usage(result.completion)
                 billed_tokens, written_tokens = request.count_usage(result.completion)
                 lengths.add(request, written_tokens)
-                usage.add_answer(
-                    result.batch_usage, billed_tokens, written_tokens, result.completion.cached_prompt_tokens
-                )
+                usage.add_answer(result.waited, billed_tokens, written_tokens, result.completion.cached_prompt_tokens)
         except TransientLlmFailure as failure:
             usage.faults.append(failure.fault)
             if failure.read_tokens is not None:

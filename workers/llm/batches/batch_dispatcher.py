@@ -92,7 +92,7 @@ class BatchDispatcher:
             await self._book.mark_sent(batch.id, existing.id)
             return
         calls = await self._book.list_calls(batch.id)
-        if not calls or self._clock.now() >= batch.lease_end:
+        if not calls or self._clock.now() >= batch.until:
             await self._book.close(batch.id, ())
             return
         lines = await asyncio.to_thread(write_batch_lines, calls)
@@ -109,7 +109,7 @@ class BatchDispatcher:
         now = self._clock.now()
         if remote.has_ended:
             await self._close(batch, remote)
-        elif batch.cancelled_at is None and now >= batch.lease_end:
+        elif batch.cancelled_at is None and now >= batch.until:
             _LOG.warning("batch %s is past its deadline: cancelling it", batch.id)
             await self._remote.cancel(batch.remote_id)
             await self._book.mark_cancelled(batch.id)
@@ -138,7 +138,7 @@ class BatchDispatcher:
 
     async def _abandon_if_late(self, batch: OutgoingBatch) -> None:
         """Give up a batch that cannot be sent or checked, if its deadline passed more than `cancel_seconds` ago."""
-        if self._clock.now() - batch.lease_end >= self._max_wait:
+        if self._clock.now() - batch.until >= self._max_wait:
             _LOG.error(
                 "batch %s was abandoned after its deadline: some of its requests may be paid for twice", batch.id
             )
