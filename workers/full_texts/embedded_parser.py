@@ -36,7 +36,7 @@ class EmbeddedParser:
                 "%s: %d of %d pages were not rendered in time: covered or cut-off text on them is not removed",
                 source, parsed.unrendered_pages, parsed.pages,
             )  # fmt: skip
-        return await asyncio.to_thread(_build_paper, parsed, self.get_version)
+        return await asyncio.to_thread(_build_paper, parsed, self.version)
 
     async def read_pages(self, pdf: bytes, source: str) -> PdfText:
         """Return the visible and the hidden text on the pages. Raises Unreadable if the PDF cannot be parsed."""
