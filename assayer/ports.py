@@ -191,7 +191,7 @@ class ReferenceSource(Protocol):
         """Whether the source can be searched by the words of a reference."""
         ...
 
-    def resolves(self, paper: Identifiers) -> bool:
+    def can_resolve(self, paper: Identifiers) -> bool:
         """Return whether the source can look up a paper by one of these identifiers."""
         ...
 
@@ -203,7 +203,7 @@ class ReferenceSource(Protocol):
         """Return a few records, best first, for a title or a whole entry of a reference list."""
         ...
 
-    def knows_retractions(self, paper: Identifiers) -> bool:
+    def can_check_retraction(self, paper: Identifiers) -> bool:
         """Return whether the source can look up retraction notices by one of these identifiers."""
         ...
 

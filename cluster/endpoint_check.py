@@ -11,7 +11,7 @@ from assayer.ports import Clock
 from cluster.methods import METHODS
 from workers.llm import LlmSettings
 from workers.llm.answer_parsing import parse_answer
-from workers.llm.answer_schema import answer_schema
+from workers.llm.answer_schema import build_answer_schema
 from workers.llm.chat_completion import ChatMessage, ChatRequest, Requester
 from workers.llm.context_window import ContextWindows
 from workers.llm.dialect_fallback import StructuredMode
@@ -59,7 +59,7 @@ async def ask_with_largest_schema(endpoint: LlmEndpoint, settings: LlmSettings, 
     """Send the strong-tier model a request with the largest answer schema of all tasks. Raises LlmRejected if the
     endpoint rejects it, LlmUnavailable if the endpoint does not respond."""
     output = _choose_largest_output()
-    schema = answer_schema(output).text
+    schema = build_answer_schema(output).text
     question = ChatMessage("user", _QUESTION)
     request = ChatRequest(
         model=settings.model,
@@ -84,9 +84,9 @@ async def ask_with_largest_schema(endpoint: LlmEndpoint, settings: LlmSettings, 
     seconds = clock.monotonic() - started
     provider = find_provider(settings.base_url)
     return StructuredAnswer(
-        structured=endpoint.dialect(settings.model).structured,
+        structured=endpoint.get_dialect(settings.model).structured,
         fault=parse_answer(completion, output).fault,
-        tokens=request.usage(completion)[1],
+        tokens=request.count_usage(completion)[1],
         seconds=seconds,
         context=windows.get_window(settings.model) or (provider[1].model(settings.model).context if provider else None),
     )
@@ -94,4 +94,4 @@ async def ask_with_largest_schema(endpoint: LlmEndpoint, settings: LlmSettings, 
 
 def _choose_largest_output() -> type[BaseModel]:
     outputs: list[type[BaseModel]] = [task.output for method in METHODS.values() for task in method.tasks]
-    return max(outputs, key=lambda output: len(answer_schema(output).text))
+    return max(outputs, key=lambda output: len(build_answer_schema(output).text))

@@ -37,7 +37,7 @@ from cluster.settings import Settings
 from cluster.viewpoint_graphs import open_judge
 from index import CorpusFullTexts, create_empty_corpus
 from orchestrator.store import Database, PgReports
-from workers.embedding.embedder import LocalEmbedder, local_embedder
+from workers.embedding.embedder import LocalEmbedder, create_local_embedder
 from workers.full_texts.bibliography import GrobidBibliography, open_bibliography
 from workers.reranking.reranker import LocalReranker
 
@@ -292,7 +292,7 @@ async def open_engine(
         unavailable.check(lambda method: llm_settings.require_prices(*method.models(settings)))
     clock = SystemClock()
     async with AsyncExitStack() as stack:
-        embedder = components.embedder or stack.enter_context(closing(local_embedder(settings.embedder)))
+        embedder = components.embedder or stack.enter_context(closing(create_local_embedder(settings.embedder)))
         corpora = await _open_corpora(settings, embedder, components, unavailable, stack)
         running = Counter[str]()
         if isinstance(embedder, LocalEmbedder):

@@ -21,7 +21,7 @@ from workers.datasets.kaggle import Kaggle
 from workers.file_cache import FileCache
 from workers.file_storage import FileStorage
 from workers.literature.federated_literature import FederatedLiteratureFactory
-from workers.literature.reference_sources import reference_sources
+from workers.literature.reference_sources import create_reference_sources
 from workers.literature.settings import LiteratureSettings
 from workers.literature_apis.arxiv import Arxiv
 from workers.literature_apis.capabilities import LiteratureSource, LocatesPdfs
@@ -177,7 +177,7 @@ class LiteratureFactory:
             web=self.beyond_papers.web(run) if self.beyond_papers.web else None,
             code=self.beyond_papers.code(run) if self.beyond_papers.code else None,
             datasets=tuple(make(run) for make in self.beyond_papers.datasets.values()),
-            reference_sources=reference_sources(corpus, self.own_references, self.settings, run),
+            reference_sources=create_reference_sources(corpus, self.own_references, self.settings, run),
         )
 
     def version(self, corpus: CorpusWithFullTexts) -> dict[str, object]:

@@ -30,9 +30,9 @@ from workers.datasets.adapter import DatasetSource
 from workers.datasets.datacite import DataCite
 from workers.datasets.kaggle import Kaggle
 from workers.embedding.bge_m3 import find_folder_with_heads
-from workers.embedding.embedder import local_embedder
+from workers.embedding.embedder import create_local_embedder
 from workers.flag_embedding import require_flag_embedding
-from workers.full_texts.grobid_client import is_alive, server_version
+from workers.full_texts.grobid_client import fetch_version, is_alive
 from workers.full_texts.settings import GrobidSettings
 from workers.literature_apis.arxiv import Arxiv
 from workers.literature_apis.capabilities import ResolvesIdentifiers
@@ -46,7 +46,7 @@ from workers.llm.batches.remote_batches import RemoteBatches
 from workers.llm.endpoint import LlmEndpoint
 from workers.llm.errors import PermanentLlmFailure, TransientLlmFailure
 from workers.llm.gateway import LlmGateway
-from workers.llm.providers import keys_set
+from workers.llm.providers import list_keys_set
 from workers.outbound.source_gateway import SourceGateway
 from workers.outbound.source_requests import RequestContext, SourceFetcher, SourceRequest
 from workers.outbound.store import InMemoryAnswerStore, InMemoryResponseCache, InMemorySharedState
@@ -147,7 +147,7 @@ def _check_corpus(settings: Settings) -> Finding:
     if settings.corpus.source is not None:
         return _check_published_corpus(settings)
     try:
-        corpus = Corpus.open(settings.corpus_path, local_embedder(settings.embedder))
+        corpus = Corpus.open(settings.corpus_path, create_local_embedder(settings.embedder))
     except AssayerError as error:
         is_built = VersionStore(settings.corpus_path).read_current_version() or is_sharded(settings.corpus_path)
         return Finding("corpus", "broken" if is_built else "absent", str(error))
@@ -187,7 +187,7 @@ def _check_published_corpus(settings: Settings) -> Finding:
         sentence += f"; not yet pulled completely to {settings.corpus_path} ({size:,.0f} MiB in total)."
         return Finding("corpus", "ok", sentence)
     try:
-        Corpus.open(settings.corpus_path, local_embedder(settings.embedder), newest.current.version, verified)
+        Corpus.open(settings.corpus_path, create_local_embedder(settings.embedder), newest.current.version, verified)
     except AssayerError as error:
         return Finding("corpus", "broken", str(error))
     return Finding("corpus", "ok", f"{sentence}, pulled to {settings.corpus_path}.")
@@ -196,7 +196,7 @@ def _check_published_corpus(settings: Settings) -> Finding:
 async def _check_language_model(settings: Settings) -> Finding:
     if settings.llm is None:
         text = "not configured; reports quote extracts instead. Pass --model PROVIDER/NAME, or set ASSAYER_LLM__MODEL."
-        keys = "".join(f" {variable} is set: --model {name}/…" for name, variable in keys_set(os.environ))
+        keys = "".join(f" {variable} is set: --model {name}/…" for name, variable in list_keys_set(os.environ))
         return Finding("language model", "absent", text + keys)
     async with LlmGateway(settings.llm, InMemoryAnswerStore(), SystemClock()) as gateway:
         try:
@@ -332,8 +332,8 @@ async def _check_service(service: _RemoteService, settings: Settings, gateway: S
     if source_settings.base_url is None:
         text = f"not configured (set ASSAYER_{service.setting}__BASE_URL, or use --profile online)."
         return Finding(service.name, "absent", text)
-    if source_settings.lacks:
-        variable = f"ASSAYER_{service.setting}__{source_settings.lacks.upper()}"
+    if source_settings.missing_setting:
+        variable = f"ASSAYER_{service.setting}__{source_settings.missing_setting.upper()}"
         text = f"{source_settings.base_url} is not used without {variable}."
         return Finding(service.name, "absent", text)
     try:
@@ -362,4 +362,4 @@ async def _fetch_grobid_version(session: ClientSession, url: str, seconds: float
     """Return the server's version, or None if the server does not respond."""
     if not await is_alive(session, url, seconds):
         return None
-    return await server_version(session, url, seconds) or "unknown"
+    return await fetch_version(session, url, seconds) or "unknown"

@@ -12,7 +12,7 @@ from cluster.database import open_database
 from cluster.settings import Settings
 from orchestrator.store import Database, PgAnswerCache, PgClaims, PgSharedState
 from orchestrator.store.llm_batches import PgBatchBook
-from workers.embedding.embedder import local_embedder
+from workers.embedding.embedder import create_local_embedder
 from workers.llm import LlmSettings
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ async def open_models(settings: Settings) -> AsyncIterator[Models]:
     """Open the models and the database. Raises ConfigurationError, StorageError, LlmRejected or LlmUnavailable if one
     of them cannot be used."""
     async with AsyncExitStack() as stack:
-        embedder = stack.enter_context(closing(local_embedder(settings.embedder)))
+        embedder = stack.enter_context(closing(create_local_embedder(settings.embedder)))
         database = await stack.enter_async_context(open_database(settings))
         yield Models(await open_llm(settings, database, stack), embedder, database, SystemClock())
 

@@ -16,9 +16,9 @@ from assayer.methods.review import ReviewOptions
 from assayer.methods.review.sizes import SMALL, ReviewSize
 from cluster.settings import Profile, Settings
 from cluster.settings_loading import load_settings
-from workers.local_model.model_files import model_file
-from workers.local_model.server import LocalModel, local_model
-from workers.local_model.speed import ModelSpeed, measure_speed, tokens_in_progress
+from workers.local_model.model_files import find_model_file
+from workers.local_model.server import LocalModel, run_local_model
+from workers.local_model.speed import ModelSpeed, count_tokens_in_progress, measure_speed
 
 _LOOK_SECONDS = 2.0
 _ANSWER_SECONDS = 7_200.0
@@ -49,7 +49,7 @@ class ChosenModel:
         typical = self.size if method == REVIEW and self.size is not None else typical_evaluation
         if typical is None:
             return f"{text} The duration of an evaluation by {method} has not been measured."
-        seconds = self.speed.seconds(typical.prompt_tokens, typical.completion_tokens)
+        seconds = self.speed.estimate_seconds(typical.prompt_tokens, typical.completion_tokens)
         total = f", {ideas:,} ideas about {_describe_duration(ideas * seconds)}" if ideas > 1 else ""
         is_smaller = method == REVIEW and self.size is not None
         made_smaller = "The review is made smaller to suit this speed. " if is_smaller else ""
@@ -71,7 +71,7 @@ class ChosenModel:
         def look() -> None:
             while not stop_event.wait(_LOOK_SECONDS):
                 with suppress(OSError, ValueError, KeyError):
-                    show(*tokens_in_progress(local))
+                    show(*count_tokens_in_progress(local))
 
         thread = threading.Thread(target=look, name="local-model-progress", daemon=True)
         thread.start()
@@ -94,8 +94,8 @@ def start_chosen_model(profile: Profile, model: str | None, path_or_package: str
         return
     if model is not None:
         raise InputError("--model and --local-model cannot be used together.", "Pass one of them.")
-    file = model_file(path_or_package)
-    with local_model(file) as local:
+    file = find_model_file(path_or_package)
+    with run_local_model(file) as local:
         settings = load_settings(
             profile,
             local.name,
@@ -125,7 +125,10 @@ def fit_settings_to_speed(settings: Settings, local: LocalModel, speed: ModelSpe
         "evaluation": evaluation.model_copy(update={"concurrency": min(evaluation.concurrency, local.options.slots)}),
     }
     typical_evaluation, size = estimate_typical_evaluations(llm)[REVIEW], None
-    if speed.seconds(typical_evaluation.prompt_tokens, typical_evaluation.completion_tokens) > _MAX_REVIEW_SECONDS:
+    if (
+        speed.estimate_seconds(typical_evaluation.prompt_tokens, typical_evaluation.completion_tokens)
+        > _MAX_REVIEW_SECONDS
+    ):
         size = SMALL
         changes["review"] = ReviewOptions.model_validate(size.options)
     return ChosenModel(settings.model_copy(update=changes), local, speed, size)

@@ -10,7 +10,7 @@ from assayer.ports import Clock
 from cluster.settings import Settings
 from workers.fetching.downloader import Downloader
 from workers.full_texts.archive import FullTextArchive
-from workers.full_texts.pdf_fetcher import ArchivingPdfFetcher, arxiv_pacer
+from workers.full_texts.pdf_fetcher import ArchivingPdfFetcher, create_arxiv_pacer
 from workers.full_texts.pdf_locations import PdfLocation, list_known_pdf_locations
 from workers.outbound.claims import InMemoryClaims
 from workers.outbound.store import InMemorySharedState
@@ -32,9 +32,9 @@ async def fetch_pdf(
     failure: FullTextError | None = None
     for location in locations:
         try:
-            pdf = await archive.document((await fetcher.get(location)).sha256)
+            pdf = await archive.read_document((await fetcher.get(location)).sha256)
             if pdf is None:  # the archived copy was damaged and has been removed; fetch it again
-                pdf = await archive.document((await fetcher.get(location)).sha256)
+                pdf = await archive.read_document((await fetcher.get(location)).sha256)
         except FullTextError as error:
             failure = failure or error
             continue
@@ -68,6 +68,6 @@ async def open_pdf_fetcher(
     if not settings.full_texts.fetch:
         return None
     downloader = await stack.enter_async_context(Downloader(settings.fetching, clock))
-    arxiv = arxiv_pacer(settings.full_texts, InMemorySharedState(clock))
+    arxiv = create_arxiv_pacer(settings.full_texts, InMemorySharedState(clock))
     stack.push_async_callback(arxiv.aclose)
     return ArchivingPdfFetcher(archive, downloader, InMemoryClaims(), arxiv, settings.full_texts)

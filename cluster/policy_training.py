@@ -48,10 +48,10 @@ def _open_literature(plan: CompanionTraining) -> Iterator[Backends]:
     from index import Corpus
     from index.corpus import CorpusFullTexts
     from index.versions.verification_cache import VerificationCache
-    from workers.embedding.embedder import local_embedder
+    from workers.embedding.embedder import create_local_embedder
 
     settings = load_settings()
-    with closing(local_embedder(settings.embedder)) as embedder:
+    with closing(create_local_embedder(settings.embedder)) as embedder:
         corpus = Corpus.open(plan.corpus, embedder, proofs=VerificationCache(settings.verified_path))
         with closing(corpus):
             yield Backends(NoLlm(), corpus, CorpusFullTexts(corpus), embedder)

@@ -10,7 +10,7 @@ from cluster.cli.idea_inputs import read_idea_inputs
 from cluster.engine import check_request
 from cluster.run_request import RunRequest
 from cluster.settings import Settings
-from workers.documents.idea_reader import are_given_together
+from workers.documents.idea_reader import are_submitted_together
 
 if TYPE_CHECKING:
     from workers.documents.idea_reader import RejectedInput
@@ -35,5 +35,5 @@ async def read_proposals(
     today = dt.datetime.now(dt.UTC).date()
     check_request(method, cutoff, today)
     ideas_read = await read_idea_inputs(paths, settings, today)
-    blind = is_judged_blind(blind, settings.evaluation.blind, several=are_given_together(paths, ideas_read))
+    blind = is_judged_blind(blind, settings.evaluation.blind, several=are_submitted_together(paths, ideas_read))
     return ReadProposals(*ideas_read, RunRequest(blind=blind, criteria=criteria))

@@ -46,7 +46,7 @@ from orchestrator.store import (
 from orchestrator.web.searchable_corpus import SearchableCorpora
 from orchestrator.web.services import Services
 from workers.documents.document_parsing import read_table
-from workers.documents.page_rendering import page_pictures
+from workers.documents.page_rendering import render_pages
 
 
 def build_api_services(
@@ -87,7 +87,7 @@ def build_api_services(
         load_secret_cipher(settings),
         partial(check_webhook_address, settings.webhooks),
         read_table,
-        page_pictures,
+        render_pages,
         ready,
         api=settings.api,
         keys=settings.keys,

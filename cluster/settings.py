@@ -44,11 +44,11 @@ from orchestrator.settings import (
 from workers.code.settings import CodeSettings
 from workers.embedding.settings import EmbedderSettings
 from workers.fetching import FetchingSettings
-from workers.fetching.settings import Network, TransferSettings, check_networks, comma_separated
+from workers.fetching.settings import Network, TransferSettings, check_networks, split_commas
 from workers.full_texts.settings import FullTextSettings, GrobidSettings
 from workers.literature.settings import LiteratureSettings
 from workers.llm import LlmSettings
-from workers.llm.providers import complete_llm, find_provider
+from workers.llm.providers import complete_llm_settings, find_provider
 from workers.mail.settings import MailServerSettings
 from workers.outbound.source_settings import (
     ArxivSettings,
@@ -102,7 +102,7 @@ class EvaluationSettings(Frozen):
     """Default choice of which ideas are judged blind, without names, affiliations and similar details."""
     max_prompt_tokens: int | None = Field(default=None, gt=0)
     """Maximum number of prompt tokens in one evaluation."""
-    board_models: Annotated[tuple[BoardModel, ...], BeforeValidator(comma_separated)] = ()
+    board_models: Annotated[tuple[BoardModel, ...], BeforeValidator(split_commas)] = ()
     """Models at the endpoint that the service's users can choose for InnoEval's boards. If empty, they cannot
     choose."""
     share_answers: bool = True
@@ -178,12 +178,12 @@ def _check_fernet_keys(keys: tuple[SecretStr, ...]) -> tuple[SecretStr, ...]:
 
 
 class WebhookSettings(WebhookDeliverySettings):
-    keys: Annotated[tuple[SecretStr, ...], BeforeValidator(comma_separated), AfterValidator(_check_fernet_keys)] = ()
+    keys: Annotated[tuple[SecretStr, ...], BeforeValidator(split_commas), AfterValidator(_check_fernet_keys)] = ()
     """Encryption keys for secrets. New secrets are encrypted with the first key; all keys can decrypt. The embedded
     database has its own key in the data directory; with another database, webhooks require a key here."""
-    allow: Annotated[tuple[str, ...], BeforeValidator(comma_separated), AfterValidator(check_networks)] = ()
+    allow: Annotated[tuple[str, ...], BeforeValidator(split_commas), AfterValidator(check_networks)] = ()
     """Non-public networks that webhooks may address, on any port, such as `10.1.0.0/16`."""
-    ports: Annotated[tuple[int, ...], BeforeValidator(comma_separated)] = (443, 8443)
+    ports: Annotated[tuple[int, ...], BeforeValidator(split_commas)] = (443, 8443)
     """Ports allowed at public addresses."""
     plain_http: bool = False
     """Allow unencrypted messages, for closed networks."""
@@ -289,7 +289,7 @@ class Settings(BaseSettings):
             return values
         llm = {**(llm if isinstance(llm, dict) else {}), **(chosen_llm or {})}
         if "model" in llm:
-            return values | {"llm": complete_llm(llm, os.environ)}
+            return values | {"llm": complete_llm_settings(llm, os.environ)}
         if llm.keys() <= {"api_key"}:
             return {key: value for key, value in values.items() if key != "llm"}
         variables = ", ".join(sorted(f"ASSAYER_LLM__{key.upper()}" for key in llm))

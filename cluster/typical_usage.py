@@ -102,7 +102,7 @@ def _estimate_cost(llm: LlmSettings, board: BoardOptions, tokens: Mapping[str, t
     unpriced_model = next((model for model, *_ in usage if model not in llm.prices), None)
     if unpriced_model is not None:
         return Absent(reason=f"The service has no price for the model {unpriced_model}.")
-    return sum(share * llm.prices[model].cost(prompt, completion) for model, share, prompt, completion in usage)
+    return sum(share * llm.prices[model].compute_cost(prompt, completion) for model, share, prompt, completion in usage)
 
 
 def _estimate_gpu_hours(llm: LlmSettings, board: BoardOptions, tokens: Mapping[str, tuple[int, int]]) -> float | None:

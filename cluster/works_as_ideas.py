@@ -20,7 +20,7 @@ from workers.documents.idea_files import Outcome, RejectedInput
 from workers.documents.limits import DocumentLimits
 from workers.file_storage import FileStorage
 from workers.full_texts.archive import FullTextArchive
-from workers.full_texts.openreview_notes import Note, OpenReviewNotes, is_withdrawn, venue_in
+from workers.full_texts.openreview_notes import Note, OpenReviewNotes, is_withdrawn, parse_venue
 from workers.literature_apis.capabilities import ResolvesIdentifiers
 from workers.outbound.source_requests import RequestContext
 from workers.outbound.store import InMemoryResponseCache, InMemorySharedState
@@ -48,7 +48,7 @@ class WorksAsIdeas:
         """Return the idea in a work or, if `address` names a venue, the ideas in the submissions to it. `address` is
         the URL that was passed; empty if an identifier was passed instead. Raises InputError if the work cannot be
         found or read."""
-        venue = venue_in(address)
+        venue = parse_venue(address)
         if venue or work.openreview:
             return await self._read_submissions(venue, work.openreview, source)
         return [await self._read_work(work, address, source)]
@@ -60,7 +60,7 @@ class WorksAsIdeas:
                 f"{source} cannot be fetched, because fetching is disabled.",
                 "Run with --profile online, or set ASSAYER_FULL_TEXTS__FETCH=true.",
             )
-        notes = await self.notes.submissions(venue) if venue else [await self.notes.submission(forum)]
+        notes = await self.notes.fetch_submissions(venue) if venue else [await self.notes.fetch_submission(forum)]
         readers = asyncio.Semaphore(DocumentLimits().documents_at_once)
 
         async def read(note: Note) -> Idea | RejectedInput:

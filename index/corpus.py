@@ -120,7 +120,7 @@ class Corpus(CorpusQueries):
             [build_paper_text(*title_and_abstract) for title_and_abstract in titles_and_abstracts], "passage"
         )
 
-    def newest(self, window: Window) -> dt.date | None:
+    def get_newest_date(self, window: Window) -> dt.date | None:
         """Return the publication day of the newest paper in the window; None if the window contains no dated paper."""
         days_until_end = len(self._days) if window.before is None else bisect.bisect_right(self._days, window.before)
         return (

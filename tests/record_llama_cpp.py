@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 
 from tests.polling import wait_until
 from tests.real_model import SMALL_MODEL
-from workers.local_model.model_files import model_file
-from workers.local_model.server import LocalModelOptions, local_model, start_server
+from workers.local_model.model_files import find_model_file
+from workers.local_model.server import LocalModelOptions, run_local_model, start_server
 
 RECORDED = Path(__file__).parent / "contract" / "llama_cpp_answers"
 _SCHEMA = {
@@ -53,7 +53,7 @@ def _build_question(content: str, max_tokens: int, schema: object = None) -> dic
 
 
 def _record_running() -> None:
-    with local_model(model_file(SMALL_MODEL), LocalModelOptions(context_tokens=1_024)) as model:
+    with run_local_model(find_model_file(SMALL_MODEL), LocalModelOptions(context_tokens=1_024)) as model:
         for name, question in _QUESTIONS.items():
             _write(
                 name, *_send_request(model.address, model.api_key, "/v1/chat/completions", _build_question(**question))
@@ -68,7 +68,7 @@ def _record_loading() -> None:
     with socket.socket() as free_socket:
         free_socket.bind(("127.0.0.1", 0))
         port = free_socket.getsockname()[1]
-    process = start_server(model_file(SMALL_MODEL), LocalModelOptions(arguments=("--port", str(port))), "key")
+    process = start_server(find_model_file(SMALL_MODEL), LocalModelOptions(arguments=("--port", str(port))), "key")
     answers: list[tuple[int, Any]] = []
 
     def is_answered() -> bool:

@@ -31,35 +31,35 @@ class FileStorage:
             self._files, self._root = fsspec.url_to_fs(url, use_listings_cache=False)
         except (ImportError, ValueError) as error:
             raise ConfigurationError(f"The document store {url} cannot be opened: {error}.", "") from error
-        self._local = isinstance(self._files, LocalFileSystem)
+        self._is_local = isinstance(self._files, LocalFileSystem)
         self.url = url
 
     async def read(self, name: str) -> bytes | None:
         """Return the file's content, or None if it does not exist."""
-        return await self._in_thread(lambda: self._read(self._path(name)))
+        return await self._run_in_thread(lambda: self._read(self._build_path(name)))
 
     async def write(self, name: str, data: bytes) -> None:
-        await self._in_thread(lambda: self._write(self._path(name), data))
+        await self._run_in_thread(lambda: self._write(self._build_path(name), data))
 
     async def add_file(self, name: str, file: Path) -> None:
         """Copy a local file."""
-        await self._in_thread(lambda: self._write(self._path(name), file.read_bytes()))
+        await self._run_in_thread(lambda: self._write(self._build_path(name), file.read_bytes()))
 
     async def exists(self, name: str) -> bool:
-        return await self._in_thread(lambda: bool(self._files.exists(self._path(name))))
+        return await self._run_in_thread(lambda: bool(self._files.exists(self._build_path(name))))
 
     async def delete(self, name: str) -> None:
         """Delete a file, and what killed processes left of it. It is not an error if it does not exist."""
-        await self._in_thread(lambda: self._delete(self._path(name)))
+        await self._run_in_thread(lambda: self._delete(self._build_path(name)))
 
-    async def names(self, folder: str) -> list[str]:
+    async def list_names(self, folder: str) -> list[str]:
         """Return the names of the files in a folder, without the folder's path; empty if the folder does not exist."""
-        return await self._in_thread(lambda: self._names(self._path(folder)))
+        return await self._run_in_thread(lambda: self._list_names(self._build_path(folder)))
 
-    def _path(self, name: str) -> str:
+    def _build_path(self, name: str) -> str:
         return f"{self._root.rstrip('/')}/{name}"
 
-    async def _in_thread(self, work: Callable[[], Out]) -> Out:
+    async def _run_in_thread(self, work: Callable[[], Out]) -> Out:
         try:
             return await asyncio.to_thread(work)
         except OSError as error:
@@ -75,7 +75,7 @@ class FileStorage:
     def _write(self, path: str, data: bytes) -> None:
         """Write a file atomically. Writes to object stores are already atomic; a local file is written under a
         temporary name and then renamed."""
-        if not self._local:
+        if not self._is_local:
             self._files.pipe_file(path, data)
             return
         target = Path(path)
@@ -93,14 +93,14 @@ class FileStorage:
     def _delete(self, path: str) -> None:
         with suppress(FileNotFoundError):
             self._files.rm_file(path)
-        if self._local:
+        if self._is_local:
             target = Path(path)
             for part in target.parent.glob(f".{glob.escape(target.name)}.*"):
                 with suppress(FileNotFoundError):
                     if part.stat().st_mtime < time.time() - _MAX_WRITE_SECONDS:
                         part.unlink()
 
-    def _names(self, path: str) -> list[str]:
+    def _list_names(self, path: str) -> list[str]:
         try:
             paths: list[Any] = self._files.ls(path, detail=False)
         except FileNotFoundError:

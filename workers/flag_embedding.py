@@ -20,8 +20,8 @@ from assayer.errors import ConfigurationError
 from workers.torch_runtime import get_first_line, import_torch
 
 INSTALL_BGE = "Install it with: pip install 'assayer-research[bge]'"
-_REMOVED = "transformers.modeling_attn_mask_utils"
-_NEVER_NEEDED = ("*.msgpack", "*.h5", "*.ot", "onnx/*", "openvino/*", "imgs/*")
+_REMOVED_MODULE = "transformers.modeling_attn_mask_utils"
+_UNNEEDED_FILES = ("*.msgpack", "*.h5", "*.ot", "onnx/*", "openvino/*", "imgs/*")
 """Files in a model's repository that are not downloaded, because they hold the same weights for other libraries (2.3 GB
 for bge-m3)."""
 
@@ -55,26 +55,26 @@ def _provide_removed_module() -> Iterator[None]:
     """Provide a placeholder for a module that FlagEmbedding 1.4.2 imports but transformers 5.24 has removed. Only
     layer-wise rerankers use it, and they do not work with transformers 5 anyway, but without it FlagEmbedding cannot be
     imported."""
-    if _REMOVED in sys.modules or find_spec(_REMOVED) is not None:
+    if _REMOVED_MODULE in sys.modules or find_spec(_REMOVED_MODULE) is not None:
         yield
         return
-    module = ModuleType(_REMOVED)
+    module = ModuleType(_REMOVED_MODULE)
     for name in (
         "AttentionMaskConverter",
         "_prepare_4d_attention_mask",
         "_prepare_4d_causal_attention_mask",
         "_prepare_4d_causal_attention_mask_for_sdpa",
     ):
-        setattr(module, name, _removed)
-    sys.modules[_REMOVED] = module
+        setattr(module, name, _raise_removed)
+    sys.modules[_REMOVED_MODULE] = module
     try:
         yield
     finally:
-        del sys.modules[_REMOVED]
+        del sys.modules[_REMOVED_MODULE]
 
 
-def _removed(*_: object, **__: object) -> None:
-    raise NotImplementedError(f"{_REMOVED} is not part of the installed transformers.")
+def _raise_removed(*_: object, **__: object) -> None:
+    raise NotImplementedError(f"{_REMOVED_MODULE} is not part of the installed transformers.")
 
 
 def load_model(name: str, setting: str, create: Callable[[], Any]) -> Any:
@@ -108,6 +108,6 @@ def find_model_folder(name: str, setting: str) -> Path:
     def fetch_folder() -> str:
         from huggingface_hub import snapshot_download
 
-        return str(snapshot_download(name, ignore_patterns=list(_NEVER_NEEDED)))
+        return str(snapshot_download(name, ignore_patterns=list(_UNNEEDED_FILES)))
 
     return Path(load_model(name, setting, fetch_folder))

@@ -16,24 +16,24 @@ float32."""
 
 INSTALL = "Install it with: pip install 'assayer-research[local]'"
 
-_BFLOAT16 = {"amx_bf16", "avx512_bf16"}
+_BFLOAT16_FEATURES = {"amx_bf16", "avx512_bf16"}
 """CPU features with which bfloat16 is three times as fast as float32. 8-bit integers are no faster there (ADR 15)."""
 
 
 def import_torch(work: str, *names: str, threads: int | None = None) -> tuple[Any, ...]:
     """Import and return torch and the other named libraries, without progress bars. Raises ConfigurationError, which
     names the `work` that needs them, if one is not installed."""
-    _let_waiting_threads_sleep()
+    _make_waiting_threads_sleep()
     try:
-        torch, *others = map(import_module, ("torch", *names))
+        torch, *libraries = map(import_module, ("torch", *names))
     except ImportError as error:
         raise ConfigurationError(f"{work} needs {error.name}, which is not installed.", INSTALL) from None
-    for library in others:
+    for library in libraries:
         if library.__name__ == "transformers":
             library.utils.logging.disable_progress_bar()
     if threads is not None:
         torch.set_num_threads(threads)
-    return torch, *others
+    return torch, *libraries
 
 
 def import_torch_geometric(threads: int) -> Any:
@@ -45,13 +45,13 @@ def import_torch_geometric(threads: int) -> Any:
                 f"GraphEval's network needs {library}, which is not installed.",
                 "Install it with: pip install 'assayer-research[gnn]'",
             )
-    _let_waiting_threads_sleep()
+    _make_waiting_threads_sleep()
     torch = import_module("torch")
     torch.set_num_threads(threads)
     return torch
 
 
-def _let_waiting_threads_sleep() -> None:
+def _make_waiting_threads_sleep() -> None:
     """Make waiting OpenMP threads sleep. If they spin, everything becomes twenty times slower as soon as another task
     uses a core."""
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
@@ -74,7 +74,7 @@ def choose_dtype(precision: Precision, device: str, torch: Any) -> Any:
 
 def _has_fast_bfloat16() -> bool:
     cpu = Path("/proc/cpuinfo")
-    return cpu.is_file() and not _BFLOAT16.isdisjoint(cpu.read_text("ascii", "replace").split())
+    return cpu.is_file() and not _BFLOAT16_FEATURES.isdisjoint(cpu.read_text("ascii", "replace").split())
 
 
 def get_first_line(error: Exception) -> str:

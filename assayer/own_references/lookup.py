@@ -102,7 +102,7 @@ class ReferenceLookup:
         await gather_all(self._ask_for_retractions(source, found) for source in self._sources)
 
     async def _ask_for_retractions(self, source: ReferenceSource, searches: Sequence[ReferenceSearch]) -> None:
-        asked = [search for search in searches if source.knows_retractions(search.found_identifiers)]
+        asked = [search for search in searches if source.can_check_retraction(search.found_identifiers)]
         if not asked:
             return
         with self._record_failure(source):
@@ -120,7 +120,7 @@ class ReferenceLookup:
 
     def list_unanswered_for_retraction(self, search: ReferenceSearch) -> tuple[str, ...]:
         """Return the sources that could report a retraction of the matched record but gave no answer."""
-        fitting = (source.name for source in self._sources if source.knows_retractions(search.found_identifiers))
+        fitting = (source.name for source in self._sources if source.can_check_retraction(search.found_identifiers))
         return tuple(name for name in fitting if name not in search.notices)
 
     def list_unanswered_sources(self, search: ReferenceSearch) -> tuple[str, ...]:
@@ -128,7 +128,7 @@ class ReferenceLookup:
         fitting = (
             source
             for source in self._sources
-            if (source.searches and search.words) or source.resolves(search.identifiers)
+            if (source.searches and search.words) or source.can_resolve(search.identifiers)
         )
         return tuple(source.name for source in fitting if source.name not in search.asked)
 
@@ -150,7 +150,7 @@ class ReferenceLookup:
                 search.add(source.name, await source.search(words))
 
     async def _resolve(self, source: ReferenceSource, searches: Sequence[ReferenceSearch]) -> None:
-        named = [search for search in searches if source.resolves(search.identifiers)]
+        named = [search for search in searches if source.can_resolve(search.identifiers)]
         if not named:
             return
         with self._record_failure(source):

@@ -102,7 +102,7 @@ def _compare_by_bm25(task: Task) -> NDArray[Any]:
 def _compare_by_embedding(task: Task) -> NDArray[Any]:
     import asyncio
 
-    from workers.embedding.embedder import local_embedder
+    from workers.embedding.embedder import create_local_embedder
     from workers.embedding.settings import EmbedderSettings
 
     async def embed_texts(texts: Sequence[Text]) -> NDArray[Any]:
@@ -113,7 +113,7 @@ def _compare_by_embedding(task: Task) -> NDArray[Any]:
             [text for reviewer_papers in task.reviewers for text in reviewer_papers]
         )
 
-    embedder = local_embedder(EmbedderSettings())
+    embedder = create_local_embedder(EmbedderSettings())
     try:
         proposals, papers = asyncio.run(embed_all())
     finally:

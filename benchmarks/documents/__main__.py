@@ -31,7 +31,7 @@ from cluster.clock import SystemClock
 from tests.memory_corpus import MemoryCorpus
 from workers.documents.idea_reader import read_ideas
 from workers.embedding.hashing_embedder import HashingEmbedder
-from workers.literature.reference_sources import reference_sources
+from workers.literature.reference_sources import create_reference_sources
 from workers.literature.settings import LiteratureSettings
 
 _COLUMNS = "entries | told apart | extra | checked | accused | undecided | planted | found | words | lacking"
@@ -139,7 +139,7 @@ def _judge_entries(
 
 async def _check_references(idea: Idea, corpus: MemoryCorpus) -> OwnReferences:
     run = Run(EvaluationId("benchmark"), None, SystemClock(), NoProgress())
-    sources = reference_sources(corpus, {}, LiteratureSettings(), run)
+    sources = create_reference_sources(corpus, {}, LiteratureSettings(), run)
     options = OwnReferenceOptions(most=1_000, seconds=600)
     references = await check_own_references(idea, sources, NoLlm(), run, options)
     return references if isinstance(references, OwnReferences) else OwnReferences(parser="text", entries=())

@@ -13,7 +13,7 @@ from benchmarks.measuring import build_parser, format_heading
 from benchmarks.records import read_records
 from cluster.settings_loading import load_settings
 from index.segments.passages import build_paper_text
-from workers.embedding.embedder import local_embedder
+from workers.embedding.embedder import create_local_embedder
 
 _WARM_UP_TEXTS = 8
 
@@ -31,7 +31,7 @@ def main() -> None:
 
 
 async def _measure(texts: Sequence[str], repetitions: int) -> None:
-    embedder = local_embedder(load_settings().embedder)
+    embedder = create_local_embedder(load_settings().embedder)
     try:
         await embedder.embed(texts[:_WARM_UP_TEXTS], "passage")
         for repetition in range(repetitions):

@@ -43,7 +43,7 @@ from benchmarks.quality.rewards.part import add_rewards_options, measure_rewards
 from benchmarks.records import DATA
 from cluster.methods import METHODS
 from cluster.settings_loading import load_settings
-from workers.embedding.embedder import local_embedder
+from workers.embedding.embedder import create_local_embedder
 
 _PARTS: Mapping[str, Callable[[PartInputs], Iterator[str]]] = {
     "all": measure_judged_sets,
@@ -90,7 +90,7 @@ def _run(options: argparse.Namespace) -> None:
         settings = stack.enter_context(
             open_settings(run_options.judge, options.out, options.latency, labels_by_text, options.local_model)
         )
-        embedder = stack.enter_context(closing(local_embedder(settings.embedder)))
+        embedder = stack.enter_context(closing(create_local_embedder(settings.embedder)))
         vectorise = Vectoriser(embedder, options.vectors)
         inputs = PartInputs(run_options, settings, embedder, vectorise, options.rounds, options)
         for line in _PARTS[options.part](inputs):

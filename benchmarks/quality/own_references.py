@@ -32,7 +32,7 @@ from index import Corpus, build_corpus
 from workers.documents.document_ideas import read_pdf_idea
 from workers.embedding.hashing_embedder import HashingEmbedder
 from workers.full_texts.grobid_tei import parse_tei
-from workers.literature.reference_sources import reference_sources
+from workers.literature.reference_sources import create_reference_sources
 from workers.literature.settings import LiteratureSettings
 
 _PROPOSALS = 20
@@ -119,7 +119,7 @@ async def _check_proposals(generated: Sequence[Proposal], directory: Path) -> tu
 
 async def _check_references(proposal: Proposal, corpus: Corpus, run: Run) -> OwnReferences:
     settings = LiteratureSettings()
-    sources = reference_sources(corpus, {}, settings, run)
+    sources = create_reference_sources(corpus, {}, settings, run)
     references = await check_own_references(proposal.idea, sources, NoLlm(), run, OwnReferenceOptions(seconds=600))
     return references if isinstance(references, OwnReferences) else OwnReferences(parser="text", entries=())
 

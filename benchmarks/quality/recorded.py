@@ -22,7 +22,7 @@ from assayer.models import CallRecord
 from assayer.run.run import Run
 from simulator.answers import compose, get_node
 from simulator.prompt import parse_prompt
-from workers.llm.answer_schema import answer_schema
+from workers.llm.answer_schema import build_answer_schema
 
 In = TypeVar("In", bound=BaseModel)
 Out = TypeVar("Out", bound=BaseModel)
@@ -85,7 +85,7 @@ class RecordedLlm:
         name = f"{self._label}{task.name}.{hashlib.sha256(f'{system.content}{user.content}'.encode()).hexdigest()[:8]}"
         self.prompt_lengths[name] = len(system.content) + len(user.content)
         prompt = f"{system.content}\n\n---\n\n{user.content}\n\n---\n\nThe JSON schema of the answer:\n\n"
-        prompt += json.dumps(answer_schema(task.output).schema, ensure_ascii=False)
+        prompt += json.dumps(build_answer_schema(task.output).schema, ensure_ascii=False)
         text = await self._get_answer(name, prompt, task, [system.content, user.content])
         value, complaints = _parse_answer(text, task, data)
         if complaints:
@@ -123,7 +123,9 @@ class RecordedLlm:
             if not self._invented:
                 self.waiting.add(name)
                 await asyncio.Event().wait()
-            return compose(get_node(answer_schema(task.output).schema, strict=True), parse_prompt(messages), 1).text
+            return compose(
+                get_node(build_answer_schema(task.output).schema, strict=True), parse_prompt(messages), 1
+            ).text
         text = file.read_text("utf-8").strip()
         return text[text.find("{") : text.rfind("}") + 1]
 

@@ -220,7 +220,7 @@ def _price_as_judge(settings: Settings) -> Settings:
     """Return settings whose strong model is the judge's: costs are estimated with the strong model's price."""
     if settings.llm is None:
         return settings
-    llm = settings.llm.model_copy(update={"model": settings.llm.model_for("judge")})
+    llm = settings.llm.model_copy(update={"model": settings.llm.get_model_for("judge")})
     return settings.model_copy(update={"llm": llm})
 
 

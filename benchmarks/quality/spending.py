@@ -58,7 +58,9 @@ def estimate_cost(
         basis = "figures measured earlier with invented answers"
     calls, prompt, completion = (round(cost * items) for cost in mean_counts)
     price = llm.prices.get(llm.model) if llm else None
-    return ExpectedCost(items, calls, prompt, completion, price.cost(prompt, completion) if price else None, basis)
+    return ExpectedCost(
+        items, calls, prompt, completion, price.compute_cost(prompt, completion) if price else None, basis
+    )
 
 
 class Plan(NamedTuple):

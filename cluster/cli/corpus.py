@@ -200,9 +200,9 @@ async def build_from_records(
     """Build the corpus, and add a summary to the outcome. Raises AssayerError if it cannot be built."""
     from cluster.corpus_source import CorpusRelease
     from index import BuildOptions, build_corpus, build_shards, is_sharded
-    from workers.embedding.embedder import local_embedder
+    from workers.embedding.embedder import create_local_embedder
 
-    directory, embedder = settings.corpus_path, local_embedder(settings.embedder)
+    directory, embedder = settings.corpus_path, create_local_embedder(settings.embedder)
     if shards is None and is_sharded(directory):
         raise InputError(
             f"The corpus in {directory} is sharded.",
@@ -240,10 +240,10 @@ async def _update(
     from cluster.corpus_source import CorpusRelease
     from index import BuildOptions, is_sharded, read_delta, update_corpus, update_shards
     from index.versions.manifest import count_rejections
-    from workers.embedding.embedder import local_embedder
+    from workers.embedding.embedder import create_local_embedder
 
     started = time.monotonic()
-    directory, embedder = settings.corpus_path, local_embedder(settings.embedder)
+    directory, embedder = settings.corpus_path, create_local_embedder(settings.embedder)
     options = BuildOptions(device=settings.corpus.device)
     delta = await asyncio.to_thread(read_delta, paths, remove, None if embed_anew else embedder)
     release = CorpusRelease.from_settings(settings)

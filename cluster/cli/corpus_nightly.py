@@ -111,13 +111,13 @@ async def _update_corpus(
 ) -> "NightlyRun":
     from cluster.corpus_source import CorpusRelease
     from index.nightly import NightlyUpdate
-    from workers.embedding.embedder import local_embedder
+    from workers.embedding.embedder import create_local_embedder
 
     release = CorpusRelease.from_settings(settings, options.keep)
     update = NightlyUpdate(
         settings.corpus_path,
         folder,
-        local_embedder(settings.embedder),
+        create_local_embedder(settings.embedder),
         lambda: dt.datetime.now(dt.UTC),
         options,
         usd_per_hour,

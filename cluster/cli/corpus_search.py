@@ -111,6 +111,6 @@ async def _search(
 
 def _open_corpus(settings: Settings) -> "Corpus":
     from cluster.corpus_source import open_corpus
-    from workers.embedding.embedder import local_embedder
+    from workers.embedding.embedder import create_local_embedder
 
-    return open_corpus(settings, local_embedder(settings.embedder))
+    return open_corpus(settings, create_local_embedder(settings.embedder))

@@ -18,7 +18,7 @@ from cluster.cli.terminal import Outcome, print_markup
 from cluster.local_model import ChosenModel, start_chosen_model
 from cluster.settings import Settings
 from cluster.whole_files import read_whole, write_whole
-from workers.llm.providers import keys_set
+from workers.llm.providers import list_keys_set
 
 _FILES = Path(__file__).parents[2] / "examples"
 """The repository's root folder; in a wheel, setup.py puts its files at the same relative location."""
@@ -56,7 +56,7 @@ def _show_next(settings: Settings, model: str | None, local_model: str | None) -
     option = f" --model {model}" if model else f" --local-model {local_model}" if local_model else ""
     print_markup(f"  assayer evaluate proposal.md{escape(option)}")
     if settings.llm is None:
-        keys = "".join(f" {variable} is set: --model {name}/…" for name, variable in keys_set(os.environ))
+        keys = "".join(f" {variable} is set: --model {name}/…" for name, variable in list_keys_set(os.environ))
         print_markup(
             escape(f"Without a language model, a report has no scores.{keys or ' Add --model PROVIDER/NAME.'}")
         )

@@ -19,4 +19,4 @@ async def read_idea_inputs(paths: Sequence[Path], settings: Settings, today: dt.
 
     latest = today or dt.datetime.now(dt.UTC).date()
     async with open_bibliography(settings.grobid) as bibliography, open_works(settings, bibliography) as works:
-        return await read_ideas(paths, latest_cutoff=latest, bibliography=bibliography, works=works)
+        return await read_ideas(paths, latest_cutoff=latest, bibliography=bibliography, work_reader=works)

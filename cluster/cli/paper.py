@@ -110,8 +110,8 @@ async def _export_paper(
 ) -> _Exported:
     try:
         content = await _read_or_fetch(source, fetcher, export, settings)
-        tei = content if _is_xml(source) else await export.tei(content, source)
-        return _Exported(source, {form: await export.text(tei, form, source) for form in forms}, None)
+        tei = content if _is_xml(source) else await export.obtain_tei(content, source)
+        return _Exported(source, {form: await export.convert_tei(tei, form, source) for form in forms}, None)
     except AssayerError as error:
         return _Exported(source, {}, error)
 

@@ -113,10 +113,10 @@ def _add_companion(outcome: Outcome, training_plan: "CompanionTraining") -> None
     """Add a summary of the training plan. Raises InputError if the folder contains no corpus."""
     from assayer.reports.wording import format_count
     from index.corpus_parts import describe_corpus
-    from workers.policy_training.companion_training import calls_of, read_companion_ideas
+    from workers.policy_training.companion_training import compute_max_calls, read_companion_ideas
 
     ideas, grpo = read_companion_ideas(training_plan), training_plan.grpo
-    papers, calls = describe_corpus(training_plan.corpus).papers, calls_of(training_plan, ideas)
+    papers, calls = describe_corpus(training_plan.corpus).papers, compute_max_calls(training_plan, ideas)
     answers = grpo.steps * grpo.completions * calls
     outcome.add(
         f"{escape(training_plan.policy.model)}: {format_count(grpo.steps, 'step')} of "

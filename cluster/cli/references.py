@@ -68,11 +68,11 @@ async def _find_missed_references(
     from assayer.methods.scicompanion.missed_references import find_missed_references
     from cluster.clock import SystemClock
     from cluster.corpus_source import open_corpus
-    from workers.embedding.embedder import local_embedder
+    from workers.embedding.embedder import create_local_embedder
 
     clock = SystemClock()
     check_cutoff(cutoff, clock.now().date())
-    embedder = local_embedder(settings.embedder)
+    embedder = create_local_embedder(settings.embedder)
     corpus = open_corpus(settings, embedder)
     options = settings.scicompanion.model_copy(update={"recommended": limit})
     missed_by_idea = []

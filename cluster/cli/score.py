@@ -61,7 +61,7 @@ async def _score(
     from assayer.curation.records import parse_question
     from assayer.ranking.judged_texts import mask_idea
     from cluster.language_model import require_llm
-    from workers.documents.idea_reader import are_given_together
+    from workers.documents.idea_reader import are_submitted_together
 
     require_llm(settings, "Scoring ideas")
     load_score_dimensions(settings.curation.score_dimensions)
@@ -70,7 +70,7 @@ async def _score(
     ideas, rejected = ideas_read
     if not ideas:
         raise InputError("There are no ideas to score.", " ".join(rejection.message for rejection in rejected[:3]))
-    if is_judged_blind(blind, settings.evaluation.blind, several=are_given_together(paths, ideas_read)):
+    if is_judged_blind(blind, settings.evaluation.blind, several=are_submitted_together(paths, ideas_read)):
         ideas = await asyncio.to_thread(lambda: [mask_idea(idea) for idea in ideas])
     async with open_curation(settings, out, "Ideas") as (curator, bar):
         work = await curator.score(ideas, question, bar)

@@ -33,7 +33,7 @@ from index.records.record_sources import RecordReader, list_source_files
 from index.segments.gpus import Device, open_gpus
 from index.shards.build import build_shards
 from index.versions.manifest import RejectionCount
-from workers.embedding.embedder import local_embedder
+from workers.embedding.embedder import create_local_embedder
 from workers.embedding.settings import EmbedderSettings
 
 
@@ -136,7 +136,7 @@ def _resolve_resources(share: EmbeddingResources) -> EmbeddingResources:
 def _read_portions(paths: pa.Table, build_plan: RayBuildPlan) -> Iterator[pa.Table]:
     """Yield the files' texts in portions. A portion whose vectors are already stored is yielded without texts."""
     store, size = VectorStore(build_plan.vectors), build_plan.share.texts
-    embedder = local_embedder(build_plan.embedder)
+    embedder = create_local_embedder(build_plan.embedder)
     lexical = isinstance(embedder, LexicalEmbedder)
     for path in paths["path"].to_pylist():
         records = RecordReader([Path(path)], None if build_plan.embed_anew or lexical else embedder)
@@ -154,7 +154,7 @@ class _EmbeddingWorker:
     """Worker that loads one model and embeds one portion at a time."""
 
     def __init__(self, build_plan: RayBuildPlan) -> None:
-        self._embedder = local_embedder(build_plan.embedder)
+        self._embedder = create_local_embedder(build_plan.embedder)
         self._store = VectorStore(build_plan.vectors)
         self._loop = asyncio.Runner()
 
@@ -197,7 +197,7 @@ async def build_on_ray(build_plan: RayBuildPlan, progress: Callable[[int], None]
     await _find_gpus(build_plan)  # fail now rather than after all texts have been embedded
     stored = await asyncio.to_thread(embed_on_ray, build_plan, progress)
     options = BuildOptions(embed_anew=build_plan.embed_anew, device=build_plan.device)
-    with closing(local_embedder(build_plan.embedder)) as model:
+    with closing(create_local_embedder(build_plan.embedder)) as model:
         if build_plan.shards is None:
             known_vectors = await asyncio.to_thread(_copy_stored_vectors, build_plan, stored.keys, build_plan.directory)
             embedder = add_vector_lookup(model, known_vectors)
@@ -263,7 +263,7 @@ class _ShardTasks(NamedTuple):
 def _build_shard(
     build_plan: RayBuildPlan, keys: Sequence[str], part: Path | None, place: Path, options: BuildOptions
 ) -> BuildSummary:
-    with closing(local_embedder(build_plan.embedder)) as embedder:
+    with closing(create_local_embedder(build_plan.embedder)) as embedder:
         stored_vectors = KnownVectors([])
         if part is not None:  # each task loads only the vectors of its own texts
             lexical = isinstance(embedder, LexicalEmbedder)

@@ -62,4 +62,4 @@ def _build_pacer(settings: Settings, source: SharedSource, database: Database) -
     spacing = max(source_settings.spacing_seconds, transfers.spacing)
     limits = PaceLimits(spacing, connections=1, answer_within=transfers.answer_seconds + 1.0)
     address = SourceAddress(source, source_settings, source_settings.base_url or SERVICE_ADDRESSES[source])
-    return Pacer(PgSharedState(database), address.pace_key, limits)
+    return Pacer(PgSharedState(database), address.rate_limit_key, limits)

@@ -15,7 +15,7 @@ from assayer.literature.paper_identity import find_doi, parse_arxiv_id
 from assayer.text.sanitise import clean_text
 from cluster.whole_files import open_atomic
 from index.records.paper_record import PaperRecord, describe_first_problem
-from workers.full_texts.cited_places import WorkCited, read_citing_paper
+from workers.full_texts.cited_places import CitedWorkPlaces, read_citing_paper
 from workers.full_texts.grobid_tei import read_tei
 
 _SUFFIX = re.compile(r"(?:\.grobid)?(?:\.tei)?\.xml$")
@@ -97,7 +97,7 @@ def parse_tei_record(tei: bytes, paper: str) -> PaperRecord:
     )
 
 
-def _convert_cited_work(work_cited: WorkCited, first_section: int) -> dict[str, Any]:
+def _convert_cited_work(work_cited: CitedWorkPlaces, first_section: int) -> dict[str, Any]:
     positions = [
         (place.section - first_section, place.character) for place in work_cited.at if place.section >= first_section
     ]

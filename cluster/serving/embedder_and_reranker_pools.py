@@ -8,7 +8,7 @@ from assayer.ports import LexicalEmbedder, Vectors, WeighedTexts
 from cluster.serving.pool_client import PoolClient
 from cluster.serving.replica import Replica, ReplicaConfig
 from cluster.serving.settings import PoolSettings
-from workers.embedding.embedder import local_embedder
+from workers.embedding.embedder import create_local_embedder
 from workers.reranking.reranker import LocalReranker
 
 
@@ -32,7 +32,7 @@ class EmbedderReplica(Replica):
         settings = self.begin(config)
         # One thread, because a second one increases the processor time for small batches by half.
         threads = settings.embedder.threads or (None if settings.serving.embedder.cpus >= 1 else 1)
-        self._embedder = local_embedder(settings.embedder.model_copy(update={"threads": threads}))
+        self._embedder = create_local_embedder(settings.embedder.model_copy(update={"threads": threads}))
 
     async def describe(self) -> EmbedderDescription:
         embedder = self._embedder

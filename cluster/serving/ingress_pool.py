@@ -23,7 +23,7 @@ from orchestrator.event_loop_lag import watch_event_loop
 from orchestrator.problems import Check
 from orchestrator.store import Database, NotificationListener
 from orchestrator.web.searchable_corpus import SearchableCorpora
-from workers.embedding.embedder import LocalEmbedder, local_embedder
+from workers.embedding.embedder import LocalEmbedder, create_local_embedder
 
 _READY_SECONDS = 10.0
 
@@ -103,6 +103,6 @@ async def open_api(
 def _build_own_embedder(settings: Settings) -> LocalEmbedder[Any]:
     """Return an embedder that loads its model at the first search and uses only one thread, because evaluators compute
     on the same machine."""
-    embedder = local_embedder(settings.embedder)
+    embedder = create_local_embedder(settings.embedder)
     embedder.share_processors(lambda: False)
     return embedder

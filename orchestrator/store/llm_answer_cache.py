@@ -67,11 +67,11 @@ class PgAnswerCache(PgClaims):
         self,
         row: LedgerRow,
         answer: CachedAnswer | None,
-        instead_of: CachedAnswer | None = None,
+        replaced: CachedAnswer | None = None,
         claimant: str | None = None,
     ) -> None:
         """Record a model request in the ledger, and store its answer unless the run's job was erased. An answer already
-        stored under the same key is replaced only if it equals `instead_of`. With `claimant`, also release that
+        stored under the same key is replaced only if it equals `replaced`. With `claimant`, also release that
         claimant's claim on the key."""
         statement = _INSERT_LEDGER_ROW_AND_RELEASE
         values: tuple[object, ...] = (*_make_ledger_columns(row), claimant)
@@ -79,7 +79,7 @@ class PgAnswerCache(PgClaims):
             record = answer.record
             cached = (answer.key, record.task, record.version, record.model, replace_nul(answer.value))
             # NULL equals no stored value, so an existing answer stays.
-            unusable = None if instead_of is None else replace_nul(instead_of.value)
+            unusable = None if replaced is None else replace_nul(replaced.value)
             statement = _INSERT_LEDGER_ROW_AND_ANSWER
             values = (*values, *cached, to_json_column(record), unusable, _compress_messages(answer.messages))
         # Retried for longer: a paid request that is not recorded is charged to no tenant, and is paid for again later.

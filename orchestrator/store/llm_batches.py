@@ -119,13 +119,13 @@ class PgBatchBook(Store):
     async def collect(self, key: str) -> CollectedCall | None:
         return await self._database.select_one(CollectedCall, _SELECT_RESULT, self._endpoint, key)
 
-    async def bill(self, keys: Collection[str], run_id: str) -> set[str]:
+    async def claim_billing(self, keys: Collection[str], run_id: str) -> set[str]:
         return {row["key"] for row in await self._database.fetch(_BILL_CALLS, self._endpoint, list(keys), run_id)}
 
     async def settle(self, keys: Collection[str]) -> None:
         await self._database.execute(_SETTLE_CALLS, self._endpoint, list(keys))
 
-    async def give_up_overdue(self) -> None:
+    async def expire_overdue(self) -> None:
         await self._database.execute(_END_OVERDUE_CALLS, self._endpoint)
 
     async def gather(self, rules: GatherRules) -> OutgoingBatch | None:

@@ -73,8 +73,8 @@ async def test_unusable_answer_is_replaced_only_once(store: Store) -> None:
     bad, first, second = (answer("k", value) for value in ('"bad"', '"first"', '"second"'))
 
     await store.answers.record(build_answered_row("k"), bad)
-    await store.answers.record(build_answered_row("k"), first, instead_of=bad)
-    await store.answers.record(build_answered_row("k"), second, instead_of=bad)
+    await store.answers.record(build_answered_row("k"), first, replaced=bad)
+    await store.answers.record(build_answered_row("k"), second, replaced=bad)
 
     assert await store.answers.find("k") == first
     assert len(await store.ledger()) == 3

@@ -178,7 +178,7 @@ async def test_archive_over_a_limit_is_refused(
     error: type[Exception],
     says: str,
 ) -> None:
-    commit = await GitHub(github_gateway).commit(FIRST.name, OPEN, ASK)
+    commit = await GitHub(github_gateway).fetch_last_commit(FIRST.name, OPEN, ASK)
     assert commit is not None
     with pytest.raises(error, match=says):
         await RepositorySurveyor(downloader, settings.model_copy(update=limits)).survey(FIRST.name, commit)

@@ -11,7 +11,7 @@ import pytest
 from assayer.errors import FullTextError
 from tests.contract import pdf_files
 from workers.documents import DocumentLimits, PdfLimits
-from workers.documents.idea_reader import are_given_together, read_ideas
+from workers.documents.idea_reader import are_submitted_together, read_ideas
 from workers.documents.pdf_reader import extract_pdf
 
 BODY = "We plant young corals on tiles in three bays and measure their growth every second month. "
@@ -191,7 +191,7 @@ async def test_group_of_ideas_is_recognised_despite_rejected_files(tmp_path: Pat
     single = write(tmp_path / "idea.json", row)
 
     async def is_group(*paths: Path) -> bool:
-        return are_given_together(paths, await read_ideas(paths))
+        return are_submitted_together(paths, await read_ideas(paths))
 
     assert await is_group(alone, bad)
     assert [await is_group(item) for item in (folder, lines, listed)] == [True, True, True]

@@ -19,7 +19,7 @@ from assayer.ports import LexicalEmbedder
 from tests.contract.bge_models import SENTENCES, SHAPE, create_small_bge_m3, create_small_llm_reranker
 from tests.contract.reranking_model import create_small_model
 from tests.in_memory import HashingLexicalEmbedder
-from workers.embedding.embedder import BgeM3Embedder, SentenceTransformerEmbedder, local_embedder
+from workers.embedding.embedder import BgeM3Embedder, SentenceTransformerEmbedder, create_local_embedder
 from workers.embedding.settings import EmbedderSettings
 from workers.flag_embedding import import_flag_embedding
 from workers.reranking import RerankerSettings
@@ -46,7 +46,7 @@ async def get_refusal(settings: EmbedderSettings | RerankerSettings) -> str:
             with pytest.raises(ConfigurationError) as caught:
                 await reranker.score("x", ["y"])
             return str(caught.value)
-    with closing(local_embedder(settings)) as embedder:
+    with closing(create_local_embedder(settings)) as embedder:
         with pytest.raises(ConfigurationError) as caught:
             await embedder.embed(["x"], "query")
         return str(caught.value)
@@ -150,7 +150,10 @@ async def test_cached_query_vector_keeps_no_other_vector_of_its_batch(embedder: 
 
 
 def test_settings_select_the_library_without_changing_the_model_name(bge_m3: Path) -> None:
-    chosen, usual = local_embedder(build_embedder_settings(bge_m3)), local_embedder(EmbedderSettings(model=str(bge_m3)))
+    chosen, usual = (
+        create_local_embedder(build_embedder_settings(bge_m3)),
+        create_local_embedder(EmbedderSettings(model=str(bge_m3))),
+    )
     assert isinstance(chosen, LexicalEmbedder)
     assert not isinstance(usual, LexicalEmbedder)
     assert chosen.name == usual.name

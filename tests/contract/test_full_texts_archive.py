@@ -65,17 +65,17 @@ def file(tmp_path: Path) -> Path:
 
 
 async def test_document_is_found_by_its_address_and_by_its_hash(archive: FullTextArchive, file: Path) -> None:
-    assert await archive.document_at(URL) is None
+    assert await archive.find_document(URL) is None
     await archive.add_document(URL, file, HASH)
-    assert await archive.document_at(URL) == HASH
-    assert await archive.document(HASH) == PDF
-    assert await archive.document_at(f"{URL}?other") is None
+    assert await archive.find_document(URL) == HASH
+    assert await archive.read_document(HASH) == PDF
+    assert await archive.find_document(f"{URL}?other") is None
 
 
 async def test_cached_download_address_expires(archive: FullTextArchive, file: Path, clock: HandClock) -> None:
     await archive.add_document(URL, file, HASH)
     clock.time += SETTINGS.keep_found
-    assert await archive.document_at(URL) is None
+    assert await archive.find_document(URL) is None
 
 
 async def test_damaged_document_counts_as_missing_until_stored_again(
@@ -83,10 +83,10 @@ async def test_damaged_document_counts_as_missing_until_stored_again(
 ) -> None:
     await archive.add_document(URL, file, HASH)
     await storage.write(f"documents/{HASH[:2]}/{HASH}.pdf", PDF[:-1])
-    assert await archive.document(HASH) is None
-    assert await archive.document_at(URL) is None
+    assert await archive.read_document(HASH) is None
+    assert await archive.find_document(URL) is None
     await archive.add_document(URL, file, HASH)
-    assert await archive.document(HASH) == PDF
+    assert await archive.read_document(HASH) == PDF
 
 
 async def test_undeletable_damaged_document_counts_as_missing(
@@ -98,7 +98,7 @@ async def test_undeletable_damaged_document_counts_as_missing(
     await archive.add_document(URL, file, HASH)
     await storage.write(f"documents/{HASH[:2]}/{HASH}.pdf", b"")
     monkeypatch.setattr(storage, "delete", refused)
-    assert await archive.document(HASH) is None
+    assert await archive.read_document(HASH) is None
 
 
 @pytest.mark.parametrize(
@@ -115,42 +115,42 @@ async def test_download_failure_is_cached_until_its_retry_time(
     await archive.add_download_failure(URL, error)
     clock.time += wait - dt.timedelta(seconds=1)
     with pytest.raises(type(error)) as remembered:
-        await archive.document_at(URL)
+        await archive.find_document(URL)
     assert str(remembered.value) == str(error)
     clock.time += dt.timedelta(seconds=1)
-    assert await archive.document_at(URL) is None
+    assert await archive.find_document(URL) is None
 
 
 async def test_parsed_paper_is_returned_and_its_parser_listed(archive: FullTextArchive) -> None:
-    assert await archive.parsed_names(HASH) == []
+    assert await archive.list_parsed_names(HASH) == []
     await archive.add_paper(HASH, "grobid-0.9.1-1", PAPER)
     await archive.add_tei(HASH, "grobid-0.9.1", b"<TEI/>")
-    assert await archive.parsed_names(HASH) == ["grobid-0.9.1-1"]
-    assert await archive.paper(HASH, "grobid-0.9.1-1") == PAPER
-    assert await archive.tei(HASH, "grobid-0.9.1") == b"<TEI/>"
-    assert await archive.paper(HASH, "grobid-0.9.2-1") is None
+    assert await archive.list_parsed_names(HASH) == ["grobid-0.9.1-1"]
+    assert await archive.read_paper(HASH, "grobid-0.9.1-1") == PAPER
+    assert await archive.read_tei(HASH, "grobid-0.9.1") == b"<TEI/>"
+    assert await archive.read_paper(HASH, "grobid-0.9.2-1") is None
 
 
 async def test_latest_tei_is_the_one_with_the_highest_version_number(archive: FullTextArchive) -> None:
-    assert await archive.newest_tei(HASH) is None
+    assert await archive.read_newest_tei(HASH) is None
     for version in ("0.10.0", "0.9.1"):
         await archive.add_tei(HASH, f"grobid-{version}", version.encode())
-    assert await archive.newest_tei(HASH) == b"0.10.0"
+    assert await archive.read_newest_tei(HASH) == b"0.10.0"
 
 
 async def test_damaged_parse_result_counts_as_missing(archive: FullTextArchive, storage: FileStorage) -> None:
     await archive.add_paper(HASH, "p", PAPER)
     await storage.write(f"readings/{HASH[:2]}/{HASH}/p.json.gz", b"\x1f\x8b broken")
-    assert await archive.paper(HASH, "p") is None
+    assert await archive.read_paper(HASH, "p") is None
 
 
 async def test_parse_failure_is_cached_until_its_retry_time(archive: FullTextArchive, clock: HandClock) -> None:
     await archive.add_failure(HASH, "p", Unreadable("It is locked.", "Unlock it.", "encrypted"))
-    failure = await archive.failure(HASH, "p")
+    failure = await archive.read_failure(HASH, "p")
     assert failure is not None
     assert (failure.cause, failure.hint) == ("encrypted", "Unlock it.")
     clock.time += SETTINGS.retry_refused
-    assert await archive.failure(HASH, "p") is None
+    assert await archive.read_failure(HASH, "p") is None
 
 
 async def test_reader_never_sees_half_a_file(storage: FileStorage) -> None:

@@ -172,15 +172,15 @@ async def test_total_outage_is_reported_and_recovered_servers_are_used(
     for name in NAMES:
         world.configure(name, dead=True)
     async with GrobidPool(change_settings(quick_settings, outage_seconds=0.3, attempts=10)) as pool:
-        assert await pool.version() is None
-        assert not any((await pool.alive()).values())
+        assert await pool.get_version() is None
+        assert not any((await pool.check_servers()).values())
         outcomes = await asyncio.gather(*(pool.parse(pdf, "paper", 60.0) for pdf in PDFS[:20]), return_exceptions=True)
         assert all(isinstance(outcome, ParserUnavailable) for outcome in outcomes)
         for name in NAMES:
             world.configure(name, dead=False)
         await wait_until_async(pool.version)
         assert await read_titles(pool, PDFS[:12]) == TITLES[:12]
-        assert await pool.version() == "0.9.1"
+        assert await pool.get_version() == "0.9.1"
 
 
 async def test_document_past_its_deadline_releases_its_slot(

@@ -30,7 +30,7 @@ def _build_settings(home: Path, url: str | None, spacing: float = 60.0) -> Setti
 def _create_service_pacer(database: Database, settings: Settings) -> Pacer:
     """Return a pacer like that of the service's gateway."""
     address = SourceAddress("semantic_scholar", settings.s2, "https://api.semanticscholar.org")
-    return Pacer(PgSharedState(database), address.pace_key, PaceLimits(settings.s2.spacing_seconds, 1, 60.0))
+    return Pacer(PgSharedState(database), address.rate_limit_key, PaceLimits(settings.s2.spacing_seconds, 1, 60.0))
 
 
 async def _get_wait(pacer: Pacer) -> Wait:
@@ -89,7 +89,7 @@ async def test_each_download_waits_for_a_rate_limit_slot(tmp_path: Path, databas
             ResumableDownloader(fetching, TransferSettings(), SystemClock(), pace=pacer) as transfers,
         ):
             assert [await transfers.read(services.url), await transfers.read(services.url)] == [b"[]", b"[]"]
-    key = SourceAddress("semantic_scholar", settings.s2, "https://api.semanticscholar.org").pace_key
+    key = SourceAddress("semantic_scholar", settings.s2, "https://api.semanticscholar.org").rate_limit_key
     pace = await PgSharedState(database).change(key, lambda text, _: (text, Pace.from_json(text)))
     assert (pace.spent, pace.in_flight) == (2, {})
 

@@ -12,8 +12,8 @@ from docx.enum.text import WD_BREAK
 
 from assayer.models import Idea
 from tests.contract.office_files import word
-from workers.documents.document_ideas import document_kind, read_document_idea
-from workers.documents.idea_reader import are_given_together, read_ideas
+from workers.documents.document_ideas import detect_kind, read_document_idea
+from workers.documents.idea_reader import are_submitted_together, read_ideas
 
 WORDS = (
     "Grant offices read thousands of plans each year and cannot check by hand whether the works that a plan rests on "
@@ -126,7 +126,7 @@ async def test_tex_html_and_rtf_job_documents_are_read(name: str) -> None:
 
 
 def test_document_type_is_detected_by_content() -> None:
-    kinds = [document_kind(item) for item in (b"%PDF-1.7", word("<w:p/>"), b"# Markdown", b"\0\1")]
+    kinds = [detect_kind(item) for item in (b"%PDF-1.7", word("<w:p/>"), b"# Markdown", b"\0\1")]
     assert kinds == ["pdf", "office", None, None]
 
 
@@ -162,7 +162,7 @@ async def test_broken_csv_row_does_not_affect_other_rows(tmp_path: Path) -> None
     read = await read_ideas([path])
     assert [item.source for item in read.rejected] == [f"{path}:1"]
     assert [idea.title for idea in read.ideas] == ["B"]
-    assert are_given_together([path], read)
+    assert are_submitted_together([path], read)
 
 
 async def test_json_file_of_json_lines_is_read_line_by_line(tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ async def test_requests_for_a_model_share_a_batch_and_are_collected_when_closed(
 async def test_answer_is_billed_to_a_single_run(book: BatchBook) -> None:
     batch = await gather_batch(book, build_call("a"))
     await book.close(batch.id, [LineResult("a", "{}")])
-    billed = [await book.bill(["a", "unknown"], run) for run in ("one", "two", "one")]
+    billed = [await book.claim_billing(["a", "unknown"], run) for run in ("one", "two", "one")]
     assert billed == [{"a"}, set(), {"a"}]
 
 
@@ -91,7 +91,7 @@ async def test_request_missing_from_batch_results_is_returned_with_error(book: B
 async def test_request_past_its_deadline_is_returned_before_batching(book: BatchBook) -> None:
     await book.enqueue(build_call("late", minutes=-1))
     await book.enqueue(build_call("early"))
-    await book.give_up_overdue()
+    await book.expire_overdue()
     assert await book.find_ended(["late", "early", "unknown"]) == ["late", "unknown"]
 
 
@@ -115,8 +115,8 @@ async def test_recently_settled_request_is_not_sent_again(database: Database) ->
     book = PgBatchBook(database, "endpoint", settled_seconds=60.0)
     batch = await gather_batch(book, build_call("a"))
     await book.close(batch.id, [LineResult("a", "{}")])
-    assert await book.bill(["a"], "one") == {"a"}
+    assert await book.claim_billing(["a"], "one") == {"a"}
     await book.settle(["a"])
     await book.enqueue(build_call("a", run="two"))
     assert await book.collect("a") == CollectedCall("{}", "")
-    assert await book.bill(["a"], "two") == set()
+    assert await book.claim_billing(["a"], "two") == set()

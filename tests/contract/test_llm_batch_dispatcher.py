@@ -58,14 +58,14 @@ async def test_requests_of_unreachable_batch_are_returned_only_after_deadline_gr
     until = clock.now() + dt.timedelta(seconds=1_000)
     await book.enqueue(BatchCall(key="a", run_id="run", model="m", body="{}", until=until))
     dispatcher = BatchDispatcher(SETTINGS, book, LostEndpoint(failure, clock), InMemoryClaims(clock.monotonic), clock)
-    await dispatcher.work()
+    await dispatcher.process_due()
     (batch,) = await book.list_open_batches()
     if sent:
         await book.mark_sent(batch.id, "batch_1")
     waiting = []
     for moment in (500.0, 1_050.0, 1_100.0):
         clock.passed = moment
-        await dispatcher.work()
+        await dispatcher.process_due()
         waiting.append(await book.collect("a") is None)
     assert waiting == [True, True, False]
     assert await book.list_open_batches() == []
@@ -78,8 +78,8 @@ async def test_process_without_claim_sends_nothing(database: Database) -> None:
     await book.enqueue(BatchCall(key="a", run_id="run", model="m", body="{}", until=until))
     await claims.claim("batches of calls to the LLM", "another process", 45.0)
     dispatcher = BatchDispatcher(SETTINGS, book, LostEndpoint(DOWN, clock), claims, clock)
-    await dispatcher.work()
+    await dispatcher.process_due()
     assert await book.list_open_batches() == []
     clock.passed = 46.0
-    await dispatcher.work()
+    await dispatcher.process_due()
     assert len(await book.list_open_batches()) == 1

@@ -19,16 +19,16 @@ from assayer.errors import ConfigurationError, LlmUnavailable
 from tests.polling import LONGEST_SECONDS, wait_until
 from tests.real_model import SMALL_MODEL, real_model
 from tests.unit.all_questions import ALL_QUESTIONS
-from workers.llm.answer_schema import answer_schema, build_bounded_schema, convert_to_sent_schema
-from workers.local_model.model_files import model_file
-from workers.local_model.server import LocalModel, LocalModelOptions, local_model
-from workers.local_model.speed import measure_speed, tokens_in_progress
+from workers.llm.answer_schema import build_answer_schema, build_bounded_schema, convert_to_sent_schema
+from workers.local_model.model_files import find_model_file
+from workers.local_model.server import LocalModel, LocalModelOptions, run_local_model
+from workers.local_model.speed import count_tokens_in_progress, measure_speed
 
 _STARTS_AND_WAITS = f"""
 import signal
-from workers.local_model.model_files import model_file
-from workers.local_model.server import local_model
-with local_model(model_file({SMALL_MODEL!r})) as model:
+from workers.local_model.model_files import find_model_file
+from workers.local_model.server import run_local_model
+with run_local_model(find_model_file({SMALL_MODEL!r})) as model:
     print(model.process_id, flush=True)
     signal.pause()
 """
@@ -44,8 +44,8 @@ def test_speed_is_measured_and_idle_server_has_zero_tokens_in_progress(model: Lo
     speed = measure_speed(model)
     assert speed.prompt > 0
     assert speed.answer > 0
-    assert speed.seconds(10, 10) == pytest.approx(10 / speed.prompt + 10 / speed.answer)
-    assert tokens_in_progress(model) == (0, 0)
+    assert speed.estimate_seconds(10, 10) == pytest.approx(10 / speed.prompt + 10 / speed.answer)
+    assert count_tokens_in_progress(model) == (0, 0)
 
 
 def test_first_answer_that_takes_too_long_is_explained() -> None:
@@ -69,7 +69,7 @@ def test_server_accepts_the_schemas_of_all_tasks(model: LocalModel, bounded: boo
     refused = {}
     for task, question in ALL_QUESTIONS:
         output: type[BaseModel] = task.output
-        schema = build_bounded_schema(output, task.bounds(question)) if bounded else answer_schema(output)
+        schema = build_bounded_schema(output, task.bounds(question)) if bounded else build_answer_schema(output)
         answer = {"name": "answer", "strict": True, "schema": convert_to_sent_schema(schema.text).schema}
         body = {
             "messages": [{"role": "user", "content": "Answer."}],
@@ -87,7 +87,7 @@ def test_server_accepts_the_schemas_of_all_tasks(model: LocalModel, bounded: boo
 
 
 def test_server_is_stopped_after_an_error_in_the_block(model: LocalModel) -> None:
-    with pytest.raises(KeyboardInterrupt), local_model(model_file(SMALL_MODEL)) as other:  # noqa: PT012
+    with pytest.raises(KeyboardInterrupt), run_local_model(find_model_file(SMALL_MODEL)) as other:  # noqa: PT012
         assert psutil.pid_exists(other.process_id)
         raise KeyboardInterrupt
     assert not psutil.pid_exists(other.process_id)
@@ -111,7 +111,7 @@ def test_invalid_model_file_is_rejected_with_server_message(tmp_path: Path) -> N
     file.write_text("These are notes.")
     with (
         pytest.raises(LlmUnavailable, match=r"did not start with notes\.gguf: exit code 1, “.*GGUF"),
-        local_model(file),
+        run_local_model(file),
     ):
         pass
 
@@ -127,7 +127,7 @@ def test_failure_of_server_on_path_is_explained(
     program.write_text(f"#!/bin/sh\n{ending}\n")
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
-    with pytest.raises(LlmUnavailable, match=words), local_model(model_file(SMALL_MODEL)):
+    with pytest.raises(LlmUnavailable, match=words), run_local_model(find_model_file(SMALL_MODEL)):
         pass
 
 
@@ -141,4 +141,4 @@ def test_failure_of_server_on_path_is_explained(
 )
 def test_name_without_model_file_is_rejected(name: str, words: str) -> None:
     with pytest.raises(ConfigurationError, match=words):
-        model_file(name)
+        find_model_file(name)

@@ -110,7 +110,7 @@ async def test_venue_of_version_1_is_found_by_the_usual_invitation(openreview: O
 async def test_all_pages_of_a_venue_are_read_once(openreview: OpenReview, notes: OpenReviewNotes) -> None:
     for number in range(2001):
         openreview.add("v2", f"n{number}", f"{NEW}/-/Submission")
-    found = await notes.submissions(NEW)
+    found = await notes.fetch_submissions(NEW)
     assert [note["id"] for note in found] == [f"n{number}" for number in range(2001)]
     assert sum("offset=" in request for request in openreview.requests) == 3
 
@@ -120,7 +120,7 @@ async def test_venue_is_refused_when_a_later_page_fails(openreview: OpenReview, 
         openreview.add("v2", f"n{number}", f"{NEW}/-/Submission")
     openreview.failing_offset = 1000
     with pytest.raises(InputError, match=r"stopped after 1000 submissions\. .* status 500"):
-        await notes.submissions(NEW)
+        await notes.fetch_submissions(NEW)
 
 
 @pytest.mark.parametrize(

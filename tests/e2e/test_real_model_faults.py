@@ -23,9 +23,9 @@ from tests.polling import wait_until_async
 from tests.real_model import SMALL_MODEL, model_settings, real_model
 from workers.llm.gateway import LlmGateway
 from workers.llm.settings import LlmSettings
-from workers.local_model.model_files import model_file
-from workers.local_model.server import LocalModel, LocalModelOptions, local_model, start_server
-from workers.local_model.speed import tokens_in_progress
+from workers.local_model.model_files import find_model_file
+from workers.local_model.server import LocalModel, LocalModelOptions, run_local_model, start_server
+from workers.local_model.speed import count_tokens_in_progress
 from workers.outbound.store import InMemoryAnswerStore
 
 pytestmark = pytest.mark.slow
@@ -83,10 +83,12 @@ async def test_prompt_exceeding_context_window_is_rejected_with_server_message(m
 
 
 async def test_server_killed_during_answers_is_reported_as_unavailable(model: LocalModel) -> None:
-    with local_model(model_file(SMALL_MODEL)) as doomed:
+    with run_local_model(find_model_file(SMALL_MODEL)) as doomed:
         async with _create_gateway(doomed.base_url, doomed.api_key, max_answer_tokens=500, max_attempts=2) as gateway:
             asked = [asyncio.create_task(gateway.run(_WEIGHING, a_question(f"{n}."), a_run())) for n in range(4)]
-            await wait_until_async(lambda: asyncio.to_thread(tokens_in_progress, doomed), lambda tokens: tokens[1] > 0)
+            await wait_until_async(
+                lambda: asyncio.to_thread(count_tokens_in_progress, doomed), lambda tokens: tokens[1] > 0
+            )
             os.kill(doomed.process_id, signal.SIGKILL)
             outcomes = await asyncio.gather(*asked, return_exceptions=True)
     lost = [outcome for outcome in outcomes if isinstance(outcome, LlmUnavailable)]
@@ -98,7 +100,7 @@ async def test_request_sent_while_the_model_loads_is_answered_later() -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    process = start_server(model_file(SMALL_MODEL), LocalModelOptions(arguments=("--port", str(port))), "key")
+    process = start_server(find_model_file(SMALL_MODEL), LocalModelOptions(arguments=("--port", str(port))), "key")
     try:
         async with _create_gateway(
             f"http://127.0.0.1:{port}/v1", "key", max_attempts=30, backoff_max_seconds=1

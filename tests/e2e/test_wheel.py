@@ -23,7 +23,7 @@ RENAMED = {
     "workers.llm",
     "workers.sandbox.documents:read_document",
     "workers.sandbox.page_extraction:extract_article",
-    "workers.sandbox.page_rendering:page_pictures",
+    "workers.sandbox.page_rendering:render_pages",
     "workers.sandbox.pdf_parser:read_pdf",
     "workers.sandbox.program",
     "workers.sandbox.repository_files:read_repository",

@@ -32,7 +32,7 @@ from tests.unit.review_questions import QUESTIONS as REVIEW_QUESTIONS
 from tests.unit.scholareval_questions import IDEA
 from tests.unit.scholareval_questions import QUESTIONS as SCHOLAREVAL
 from tests.unit.scicompanion_questions import QUESTIONS as SCICOMPANION
-from workers.llm.answer_schema import answer_schema
+from workers.llm.answer_schema import build_answer_schema
 
 DEBATE: list[tuple[Task[Any, Any], BaseModel]] = [
     (DEBATE_TASKS[role], DebateQuestion(**dict(ITEM), round=1, rounds=2, seat=1, history=())) for role in ROLES
@@ -90,6 +90,6 @@ def list_all_tasks() -> dict[str, Task[Any, Any]]:
 
 def simulate_answer(task: Task[Any, Any], question: BaseModel, seed: int) -> Any:
     output: type[BaseModel] = task.output
-    node = get_node(answer_schema(output).schema, strict=True)
+    node = get_node(build_answer_schema(output).schema, strict=True)
     answer = compose(node, parse_prompt([message.content for message in task.messages(question)]), seed)
     return task.output.model_validate_json(answer.text)

@@ -15,7 +15,7 @@ from tests.in_memory import InMemorySource
 from tests.memory_corpus import MemoryCorpus
 from tests.unit.twins import make_run
 from workers.embedding.hashing_embedder import HashingEmbedder
-from workers.literature.reference_sources import reference_sources
+from workers.literature.reference_sources import create_reference_sources
 from workers.literature.settings import LiteratureSettings
 
 SETTINGS = LiteratureSettings()
@@ -74,7 +74,7 @@ async def check_references(
     makers = {source.name: (lambda run, source=source: source) for source in sources}
     references = await check_own_references(
         text if isinstance(text, Idea) else make_idea(text),
-        reference_sources(corpus, makers, settings, run),
+        create_reference_sources(corpus, makers, settings, run),
         llm or NoLlm(),
         run,
         OwnReferenceOptions.model_validate(options),

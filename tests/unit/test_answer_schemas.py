@@ -13,7 +13,7 @@ from assayer.models import Frozen
 from simulator.answers import compose, get_node
 from simulator.prompt import parse_prompt
 from tests.unit.all_questions import ALL_QUESTIONS, list_all_tasks
-from workers.llm.answer_schema import SENT_KEYWORDS, answer_schema, build_bounded_schema, convert_to_sent_schema
+from workers.llm.answer_schema import SENT_KEYWORDS, build_answer_schema, build_bounded_schema, convert_to_sent_schema
 
 _STRICT_MODE_DEPTH = 5
 """Nesting of objects and arrays that OpenAI's strict mode allowed at first; Gemini recommends no more."""
@@ -41,7 +41,7 @@ def iterate_schemas(node: Any, depth: int = 0) -> Iterator[tuple[dict[str, Any],
 
 def build_sent_schema(name: str) -> dict[str, Any]:
     output: type[BaseModel] = TASKS[name].output
-    return convert_to_sent_schema(answer_schema(output).text).schema
+    return convert_to_sent_schema(build_answer_schema(output).text).schema
 
 
 @pytest.mark.parametrize("name", TASKS)
@@ -143,7 +143,7 @@ class Limited(Frozen):
 
 
 def test_unsupported_constraints_are_removed_from_sent_schema_only() -> None:
-    strict = answer_schema(Limited)
+    strict = build_answer_schema(Limited)
     sent_properties = convert_to_sent_schema(strict.text).schema["properties"]
     assert sent_properties == {
         "label": {"type": "string"},
@@ -165,7 +165,7 @@ class Grove(Frozen):
 
 
 def test_references_are_replaced_except_within_a_recursive_type() -> None:
-    schema = convert_to_sent_schema(answer_schema(Grove).text).schema
+    schema = convert_to_sent_schema(build_answer_schema(Grove).text).schema
     assert schema["properties"]["first"] == schema["properties"]["last"]
     assert schema["properties"]["first"]["type"] == "object"
     assert schema["properties"]["trees"]["items"] == {"$ref": "#/$defs/Tree"}

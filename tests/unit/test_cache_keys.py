@@ -22,7 +22,7 @@ from workers.literature_apis.openalex import OpenAlex
 from workers.literature_apis.semantic_scholar import SemanticScholar
 from workers.literature_apis.unpaywall import Unpaywall
 from workers.llm import LlmSettings
-from workers.llm.batches.batch_tier import request_key
+from workers.llm.batches.batch_tier import compute_request_key
 from workers.llm.chat_completion import ChatMessage, ChatRequest, ChatResult, Requester
 from workers.llm.completion import Completion
 from workers.llm.gateway import LlmGateway
@@ -63,7 +63,7 @@ async def compute_keys(
         LlmSettings.model_validate(SETTINGS | settings), answers, SystemClock(), transport
     ) as gateway:
         await gateway.run(task, a_question(statement), replace(a_run(), answers_of=answers_of))
-    return answers.ledger[0].key, request_key(transport.requests[0])
+    return answers.ledger[0].key, compute_request_key(transport.requests[0])
 
 
 LLM_KEYS: list[tuple[dict[str, Any], dict[str, Any], str, str, str]] = [
@@ -138,7 +138,7 @@ def test_repaired_llm_request_keeps_its_batch_tier_key() -> None:
     messages = (ChatMessage("system", "Be fair."), ChatMessage("user", "Weigh."))
     repair = (ChatMessage("assistant", "{}"), ChatMessage("user", "Again."))
     request = ChatRequest("m", "t", messages, repair, '{"type":"object"}', 500, 0.0, None, 1, 0, "tenant")
-    assert request_key(request) == "a38e785948c65b6cc288e68b91c7691d5e99c3b7a5bf74540145306aa0c73956"
+    assert compute_request_key(request) == "a38e785948c65b6cc288e68b91c7691d5e99c3b7a5bf74540145306aa0c73956"
 
 
 class RecordingFetcher:
@@ -244,12 +244,12 @@ async def test_source_request_keeps_its_cache_key(source: str, ask: Ask, key: st
     await asyncio.gather(ask(recording), return_exceptions=True)  # what a source makes of no answer matters elsewhere
     settings = load_settings("online").sources[source]
     address = SourceAddress(source, settings, settings.base_url or f"https://{source}.example.org")
-    assert address.cache_key(recording.requests[0]) == key
+    assert address.build_cache_key(recording.requests[0]) == key
 
 
 def test_source_cache_key_includes_body_and_ignores_parameter_order() -> None:
     settings = load_settings("online").sources["semantic_scholar"]
     address = SourceAddress("semantic_scholar", settings, "https://api.semanticscholar.org")
     posted = SourceRequest("semantic_scholar", "papers", "graph/v1/paper/batch", (("b", "2"), ("a", "1")), '{"ids":[]}')
-    assert address.cache_key(posted) == "6e28ac4f8169974d70b85a4ac831ae1650142e21878b55a54b1723c5e3ffbe22"
-    assert address.cache_key(replace(posted, params=posted.params[::-1])) == address.cache_key(posted)
+    assert address.build_cache_key(posted) == "6e28ac4f8169974d70b85a4ac831ae1650142e21878b55a54b1723c5e3ffbe22"
+    assert address.build_cache_key(replace(posted, params=posted.params[::-1])) == address.build_cache_key(posted)

@@ -96,7 +96,7 @@ async def test_waiter_checks_the_store_when_the_poll_does_not_return() -> None:
 async def test_claims_are_renewed_while_their_claimant_is_needed_and_expire_after() -> None:
     claims = InMemoryClaims()
     async with open_keeper(claims, seconds=0.3) as claim_keeper:
-        with claim_keeper.claimant() as name:
+        with claim_keeper.create_claimant() as name:
             await claims.claim("k", name, claim_keeper.seconds)
             await asyncio.sleep(0.6)
             assert await claims.find_unclaimed(["k"]) == []

@@ -44,7 +44,7 @@ def test_readme_and_shallow_sources_are_chosen_without_links() -> None:
         make_file("link.py", is_regular=False),
         make_file("empty.py", size=0),
     ]
-    choice = select_files(files, most_sources=4, file_bytes=1_000)
+    choice = select_files(files, max_sources=4, file_bytes=1_000)
     assert choice.readme == make_file("readme.rst")
     assert [source.path for source in choice.sources] == [
         "train.py",

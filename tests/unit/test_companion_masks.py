@@ -18,7 +18,7 @@ from tests.tiny_companion import (
 from tests.tiny_policy import TinyPolicy, make_random_llama
 from tests.unit.grpo_gradients import MAX_COMPLETION_TOKENS, compute_log_probability_gradients, find_largest_leak
 from tests.unit.twins import FixedClock
-from workers.policy_training.companion_groups import rows_of
+from workers.policy_training.companion_groups import build_rows
 from workers.policy_training.companion_rollouts import CompanionRollouts
 from workers.policy_training.configuration import GrpoSettings
 from workers.policy_training.policy_conversation import PolicyTemplate, WrittenTokens
@@ -53,7 +53,7 @@ class RecordedRollouts:
         rollouts = CompanionRollouts(plan, make_tiny_backends(), FixedClock())
         template = PolicyTemplate(TOKENIZER, frozenset([END]))
         walked = asyncio.run(rollouts.walk([read_tiny_ideas(plan)[0]] * ROLLOUTS, template, generate))
-        self.rows = [row for item in walked for row in rows_of(item, CALLS, END)]
+        self.rows = [row for item in walked for row in build_rows(item, CALLS, END)]
 
     def find_own_tokens(self, row: TrajectoryTokens) -> list[bool]:
         """Return whether the policy wrote each token of the completion, derived from the samples and their

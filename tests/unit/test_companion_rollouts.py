@@ -25,7 +25,7 @@ from tests.tiny_companion import (
 )
 from tests.unit.twins import FixedClock
 from workers.embedding.hashing_embedder import HashingEmbedder
-from workers.policy_training.companion_groups import rows_of
+from workers.policy_training.companion_groups import build_rows
 from workers.policy_training.companion_plan import CompanionTraining, LoopRollouts
 from workers.policy_training.companion_rollouts import CompanionRollout, CompanionRollouts
 from workers.policy_training.configuration import GrpoSettings
@@ -156,7 +156,7 @@ async def test_overlong_prompt_makes_reward_absent(plan: CompanionTraining) -> N
 
 def test_missing_calls_are_padded_with_masked_rows(plan: CompanionTraining) -> None:
     call = TrajectoryTokens((1, 2), (3, END), (1, 1))
-    rows = rows_of(CompanionRollout(read_tiny_ideas(plan)[0], (call,), Absent(reason="none")), 3, END)
+    rows = build_rows(CompanionRollout(read_tiny_ideas(plan)[0], (call,), Absent(reason="none")), 3, END)
     assert rows[0] == call
     assert [row.mask for row in rows[1:]] == [(0,), (0,)]
 
@@ -168,7 +168,7 @@ def test_number_of_calls_per_rollout_is_calculated(
     plan: CompanionTraining, query_source: str, steps: int, max_calls: int
 ) -> None:
     loop = plan.loop.model_copy(update={"asked": query_source, "steps": steps})
-    assert plan.model_copy(update={"loop": loop}).calls(judged=1) == max_calls
+    assert plan.model_copy(update={"loop": loop}).compute_max_calls(judged=1) == max_calls
 
 
 LINE = '{"title": "A title", "text": "TEXT", "scores": {"overall": 5}, "known_until": null}\n'.replace(

@@ -13,7 +13,7 @@ from tests.unit.twins import FixedClock
 from workers.policy_training import CompanionTraining, read_policy_training, train_companion
 from workers.policy_training.companion_groups import TrajectoryRecord
 from workers.policy_training.companion_plan import LoopRollouts
-from workers.policy_training.companion_training import calls_of, read_companion_ideas
+from workers.policy_training.companion_training import compute_max_calls, read_companion_ideas
 from workers.policy_training.configuration import GrpoSettings, TrainingPlan
 from workers.policy_training.training import CURVE_FILES, find_last_checkpoint
 
@@ -134,9 +134,9 @@ def test_deployed_scicompanion_configuration_matches_the_paper() -> None:
     assert (grpo.schedule, grpo.warm_up, grpo.most_tokens, grpo.temperature) == ("cosine", 30, 2_048, 1.0)
     assert (grpo.weight_decay, grpo.squares_kept, grpo.longest_gradient) == (0.1, 0.99, 0.2)
     assert (plan.loop.steps, plan.rollouts.most_prompt_tokens) == (3, 12_000)
-    assert plan.calls(judged=1) == 5
+    assert plan.compute_max_calls(judged=1) == 5
 
 
 def test_only_dimensions_with_a_known_score_are_judged(tmp_path: Path) -> None:
     plan = make_tiny_training(tmp_path, "none", QUICK_TRAINING)
-    assert calls_of(plan, read_companion_ideas(plan)) == 3
+    assert compute_max_calls(plan, read_companion_ideas(plan)) == 3

@@ -86,7 +86,7 @@ async def test_host_slots_are_limited_first_in_first_out_and_cleaned_up() -> Non
     running_counts: list[int] = []
 
     async def visit(number: int, leave: asyncio.Event) -> None:
-        async with slots.slot("host"):
+        async with slots.hold_slot("host"):
             order.append(number)
             running_counts.append(number)
             assert len(running_counts) <= 2
@@ -97,7 +97,7 @@ async def test_host_slots_are_limited_first_in_first_out_and_cleaned_up() -> Non
     async with asyncio.TaskGroup() as group:
         for number in range(6):
             group.create_task(visit(number, leave))
-        async with slots.slot("other"):
+        async with slots.hold_slot("other"):
             leave.set()
     assert order == list(range(6))
     assert slots._hosts == {}
@@ -105,10 +105,10 @@ async def test_host_slots_are_limited_first_in_first_out_and_cleaned_up() -> Non
 
 async def test_cancelled_wait_releases_its_host_slot() -> None:
     slots = HostSlots(1)
-    async with slots.slot("host"):
-        waiting = asyncio.ensure_future(slots.slot("host").__aenter__())
+    async with slots.hold_slot("host"):
+        waiting = asyncio.ensure_future(slots.hold_slot("host").__aenter__())
         await asyncio.wait([waiting], timeout=0)
         waiting.cancel()
         await asyncio.wait([waiting])
-    async with slots.slot("host"):
+    async with slots.hold_slot("host"):
         assert waiting.cancelled()

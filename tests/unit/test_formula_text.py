@@ -3,7 +3,7 @@
 import pytest
 from lxml import etree
 
-from workers.sandbox.formula_text import formula_text
+from workers.sandbox.formula_text import format_formula
 
 M = "http://schemas.openxmlformats.org/officeDocument/2006/math"
 
@@ -35,9 +35,9 @@ def run(text: str) -> str:
 )
 def test_formula_structure_is_preserved_in_text(markup: str, expected_text: str) -> None:
     formula = etree.fromstring(f'<m:oMath xmlns:m="{M}">{markup}</m:oMath>')
-    assert formula_text(formula, lambda run: True) == expected_text
+    assert format_formula(formula, lambda run: True) == expected_text
 
 
 def test_invisible_runs_are_omitted_from_formula_text() -> None:
     formula = etree.fromstring(f'<m:oMath xmlns:m="{M}">{run("a")}{run("b")}</m:oMath>')
-    assert formula_text(formula, lambda item: "b" not in "".join(map(str, item.itertext()))) == "a"
+    assert format_formula(formula, lambda item: "b" not in "".join(map(str, item.itertext()))) == "a"

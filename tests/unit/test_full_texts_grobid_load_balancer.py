@@ -11,7 +11,7 @@ SLOTS = 2
 
 
 def make_balancer() -> GrobidLoadBalancer:
-    return GrobidLoadBalancer(URLS, SLOTS, rest=1.0, longest_rest=8.0)
+    return GrobidLoadBalancer(URLS, SLOTS, pause=1.0, max_pause=8.0)
 
 
 def test_documents_go_to_the_least_loaded_server() -> None:
@@ -29,19 +29,19 @@ def test_avoided_server_is_used_only_when_others_are_full() -> None:
 
 
 def test_busy_server_is_paused_twice_as_long_after_each_rejection() -> None:
-    balancer = GrobidLoadBalancer(["a"], 1, rest=1.0, longest_rest=3.0)
+    balancer = GrobidLoadBalancer(["a"], 1, pause=1.0, max_pause=3.0)
     now = 0.0
     for pause_seconds in (1.0, 2.0, 3.0, 3.0):
         assert balancer.acquire(now) == "a"
         balancer.mark_busy("a", now)
         assert balancer.acquire(now) is None
-        assert balancer.next_change(now) == now + pause_seconds
+        assert balancer.find_next_change(now) == now + pause_seconds
         now += pause_seconds
     assert balancer.acquire(now) == "a"
     balancer.mark_answered("a")
     assert balancer.acquire(now) == "a"
     balancer.mark_busy("a", now)
-    assert balancer.next_change(now) == now + 1.0
+    assert balancer.find_next_change(now) == now + 1.0
 
 
 class Slots(RuleBasedStateMachine):

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from assayer.models import Identifiers, Paper, PaperId, PreprintVersions, Window
 from workers.full_texts import GrobidSettings, HostSettings
-from workers.full_texts.pdf_locations import PdfLocation, additional_pdf_locations, list_known_pdf_locations
+from workers.full_texts.pdf_locations import PdfLocation, list_additional_pdf_locations, list_known_pdf_locations
 
 HOSTS = HostSettings(
     arxiv="http://127.0.0.1/arxiv",
@@ -82,7 +82,7 @@ def test_equivalent_pdf_urls_are_tried_once() -> None:
 def test_additional_pdf_locations_exclude_urls_already_tried() -> None:
     paper = make_paper(Identifiers(arxiv="2401.01234"), pdf_urls=("https://a.example/x.pdf",))
     tried_locations = list_known_pdf_locations(paper, HOSTS)
-    locations = additional_pdf_locations(
+    locations = list_additional_pdf_locations(
         ("https://arxiv.org/pdf/2401.01234", "https://b.example/y.pdf"), tried_locations, HOSTS
     )
     assert locations == (PdfLocation("open_access_files", "https://b.example/y.pdf"),)
@@ -143,7 +143,7 @@ def test_only_immutable_copies_are_used_before_a_cutoff() -> None:
         "https://proceedings.mlr.press/v1/x.pdf",
     ]
     located = ("https://arxiv.org/pdf/2312.00001v7", "https://home.example/2.pdf", "https://evilmlr.press/x.pdf")
-    additional = additional_pdf_locations(located, (), HOSTS, WINDOW)
+    additional = list_additional_pdf_locations(located, (), HOSTS, WINDOW)
     assert [candidate.url for candidate in additional] == ["http://127.0.0.1/arxiv/2312.00001v1"]
 
 

@@ -1,6 +1,6 @@
 """Pieces of a paper become its main sections, numbered or not."""
 
-from workers.full_texts.grobid_tei import HeadedText, main_sections
+from workers.full_texts.grobid_tei import HeadedText, group_main_sections
 
 TEXT = "Birds sang. " * 3
 
@@ -10,7 +10,7 @@ def list_section_titles(*headings: tuple[str, str] | str) -> list[str]:
         HeadedText("", heading, TEXT) if isinstance(heading, str) else HeadedText(*heading, TEXT)
         for heading in headings
     ]
-    return [section.title for section in main_sections(pieces)]
+    return [section.title for section in group_main_sections(pieces)]
 
 
 def test_arabic_numbering_determines_sections_regardless_of_titles() -> None:
@@ -58,7 +58,7 @@ def test_unnumbered_topic_heading_after_introduction_starts_new_section() -> Non
 
 
 def test_subheadings_get_separate_lines_and_empty_sections_are_dropped() -> None:
-    (methods,) = main_sections(
+    (methods,) = group_main_sections(
         [
             HeadedText("", "Introduction", ""),
             HeadedText("", "Methods", ""),
@@ -70,5 +70,5 @@ def test_subheadings_get_separate_lines_and_empty_sections_are_dropped() -> None
 
 
 def test_text_without_any_heading_is_one_section() -> None:
-    (section,) = main_sections([HeadedText("", "", "Birds sang.")])
+    (section,) = group_main_sections([HeadedText("", "", "Birds sang.")])
     assert section.title == "Text"

@@ -6,7 +6,7 @@ import pytest
 
 from assayer.models import CitedWork, Section
 from workers.documents.limits import PdfLimits
-from workers.documents.pdf_reader import HiddenText, PdfText, pdf_text
+from workers.documents.pdf_reader import HiddenText, PdfText, read_pdf_text
 from workers.full_texts.grobid_tei import parse_tei
 from workers.full_texts.parsed_paper import ParsedPaper
 from workers.full_texts.visible_text import keep_visible_text
@@ -43,7 +43,7 @@ def test_hidden_text_is_removed_and_flagged_with_its_page() -> None:
 
 
 def test_unrendered_pages_are_logged(caplog: pytest.LogCaptureFixture) -> None:
-    keep_visible_text(make_paper(VISIBLE_SENTENCE), PdfText(VISIBLE_SENTENCE, (), pages=9, unlooked_pages=4))
+    keep_visible_text(make_paper(VISIBLE_SENTENCE), PdfText(VISIBLE_SENTENCE, (), pages=9, unrendered_pages=4))
     assert "Corals: 4 of 9 pages were not rendered" in caplog.text
 
 
@@ -86,7 +86,7 @@ def test_extractions_without_common_text_are_left_unchanged() -> None:
 
 @pytest.mark.skipif(not GROBID.exists(), reason="the data folder beside the clone is missing")
 async def test_real_paper_is_unchanged_and_not_flagged() -> None:
-    pdf = await pdf_text((GROBID / "paper.pdf").read_bytes(), PdfLimits(), "The paper")
+    pdf = await read_pdf_text((GROBID / "paper.pdf").read_bytes(), PdfLimits(), "The paper")
     paper = parse_tei((GROBID / "paper.tei.xml").read_bytes(), "The TEI")
     read = keep_visible_text(paper, pdf)
     assert [flag.excerpt for flag in read.flags] == []

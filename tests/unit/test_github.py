@@ -21,20 +21,20 @@ def log(sha: str) -> SourceResponse:
 
 async def test_latest_commit_until_end_of_cutoff_day_is_returned() -> None:
     remote = CannedRemote({COMMITS: log(SHA)})
-    assert await GitHub(remote).commit("a/b", Window.until(dt.date(2024, 3, 15)), ASK) == Commit(
+    assert await GitHub(remote).fetch_last_commit("a/b", Window.until(dt.date(2024, 3, 15)), ASK) == Commit(
         SHA, "2024-03-15T12:00:00Z"
     )
     assert ("until", "2024-03-15T23:59:59Z") in remote.calls[0].params
 
 
 async def test_unknown_or_empty_repository_has_no_commit() -> None:
-    assert await GitHub(CannedRemote()).commit("a/b", OPEN, ASK) is None
-    assert await GitHub(CannedRemote({COMMITS: make_response([])})).commit("a/b", OPEN, ASK) is None
+    assert await GitHub(CannedRemote()).fetch_last_commit("a/b", OPEN, ASK) is None
+    assert await GitHub(CannedRemote({COMMITS: make_response([])})).fetch_last_commit("a/b", OPEN, ASK) is None
 
 
 @pytest.mark.parametrize("sha", ["", "HEAD", "--upload-pack=x", f"{SHA}\n", SHA.replace("0", "Ä")])
 async def test_invalid_commit_sha_is_retried_once_then_reported_as_malformed(sha: str) -> None:
     remote = CannedRemote({COMMITS: log(sha)})
     with pytest.raises(SourceMalformed):
-        await GitHub(remote).commit("a/b", OPEN, ASK)
+        await GitHub(remote).fetch_last_commit("a/b", OPEN, ASK)
     assert len(remote.calls) == 2

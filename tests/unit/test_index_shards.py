@@ -102,8 +102,8 @@ async def test_sharded_results_match_the_unsharded_corpus(
         } == citing
         assert await sharded_corpus.similarity("bees", ids) == await whole_corpus.similarity("bees", ids)
         assert await sharded_corpus.full_texts(ids) == await whole_corpus.full_texts(ids)
-        assert [sharded_corpus.newest(day) for day in (OPEN, window)] == [
-            whole_corpus.newest(day) for day in (OPEN, window)
+        assert [sharded_corpus.get_newest_date(day) for day in (OPEN, window)] == [
+            whole_corpus.get_newest_date(day) for day in (OPEN, window)
         ]
         (sharded_hits,), (whole_hits,) = (
             await sharded_corpus.search(["bees"], 100, window),

@@ -157,7 +157,7 @@ async def test_window_applies_to_records_references_citations_and_latest_date(co
         item: {citing for citing in counting if item in CURRENT_PAPERS[citing]["references"]} for item in every
     }
     days = [day for item in counting if (day := CURRENT_PAPERS[item]["publication_date"])]
-    assert corpus.newest(window) == (dt.date.fromisoformat(max(days)) if days else None)
+    assert corpus.get_newest_date(window) == (dt.date.fromisoformat(max(days)) if days else None)
 
 
 async def test_fit_counts_the_papers_of_the_window_and_says_which(corpus: Corpus) -> None:

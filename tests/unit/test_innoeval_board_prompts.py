@@ -27,7 +27,7 @@ from tests.unit.innoeval_board_questions import (
 )
 from tests.unit.innoeval_evidence import answer_judging
 from tests.unit.innoeval_questions import IDEA
-from workers.llm.answer_schema import answer_schema
+from workers.llm.answer_schema import build_answer_schema
 from workers.llm.context_window import fit_question
 
 
@@ -56,7 +56,7 @@ def test_only_rubric_scores_are_accepted() -> None:
 
 
 def test_answer_schema_lists_the_dimensions_in_order_each_with_its_reasons_before_its_score() -> None:
-    schema = answer_schema(tasks.build_judging_task(BUILT_IN_DIMENSIONS).output).schema
+    schema = build_answer_schema(tasks.build_judging_task(BUILT_IN_DIMENSIONS).output).schema
     assert list(schema["properties"]) == ["clarity", "novelty", "feasibility", "validity", "significance"]
     assert list(schema["required"]) == list(schema["properties"])
     reviews = [

@@ -8,7 +8,7 @@ import pytest
 from tests.record_llama_cpp import RECORDED
 from workers.llm.completion import parse_completion
 from workers.llm.error_body import parse_error_body
-from workers.llm.errors import PermanentLlmFailure, TransientLlmFailure, failure_from_status
+from workers.llm.errors import PermanentLlmFailure, TransientLlmFailure, build_failure
 
 
 def read_recording(name: str) -> tuple[int, Any]:
@@ -18,7 +18,7 @@ def read_recording(name: str) -> tuple[int, Any]:
 
 def classify_recording(name: str) -> TransientLlmFailure | PermanentLlmFailure:
     status, body = read_recording(name)
-    return failure_from_status(status, parse_error_body(body), None)
+    return build_failure(status, parse_error_body(body), None)
 
 
 def test_answer_is_read_with_its_usage() -> None:
@@ -63,7 +63,7 @@ def test_rejected_request_is_a_permanent_failure_with_reason(name: str, reason: 
 def test_loading_model_is_a_transient_failure() -> None:
     failure = classify_recording("loading")
     assert isinstance(failure, TransientLlmFailure)
-    assert failure.overloaded
+    assert failure.is_overload
     assert "Loading model" in str(failure)
 
 

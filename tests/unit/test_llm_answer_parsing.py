@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 from assayer.methods.innoeval.schemas import build_queries_schema
 from assayer.models import FaultKind, Frozen
 from workers.llm.answer_parsing import ParsedAnswer, parse_answer
-from workers.llm.answer_schema import answer_schema, make_strict
+from workers.llm.answer_schema import build_answer_schema, make_strict
 from workers.llm.completion import Completion
 
 
@@ -60,27 +60,27 @@ def collect_keywords(node: object) -> set[str]:
 
 
 def test_every_object_is_closed_and_requires_all_its_properties() -> None:
-    schema = answer_schema(Tree).schema
+    schema = build_answer_schema(Tree).schema
     objects = [schema, *schema["$defs"].values()]
     assert all(item["additionalProperties"] is False for item in objects)
     assert all(item["required"] == list(item["properties"]) for item in objects)
 
 
 def test_keywords_rejected_by_strict_mode_are_removed() -> None:
-    keywords = collect_keywords(answer_schema(Tree).schema)
+    keywords = collect_keywords(build_answer_schema(Tree).schema)
     assert not keywords & {"default", "title", "minLength", "maxLength", "discriminator", "oneOf", "const"}
     assert {"maxItems", "minimum", "enum", "anyOf", "description"} <= keywords
 
 
 def test_reference_with_siblings_is_inlined_with_its_description() -> None:
-    first = answer_schema(Tree).schema["properties"]["first"]
+    first = build_answer_schema(Tree).schema["properties"]["first"]
     assert "$ref" not in first
     assert first["description"] == "With a description beside the reference."
     assert list(first["properties"]) == ["kind", "name"]
 
 
 def test_recursive_model_yields_finite_schema_with_object_root() -> None:
-    schema = answer_schema(Recursive).schema
+    schema = build_answer_schema(Recursive).schema
     assert schema["type"] == "object"
     jsonschema.validate({"next": {"next": None}}, schema)
 
@@ -88,7 +88,7 @@ def test_recursive_model_yields_finite_schema_with_object_root() -> None:
 def test_strict_schema_accepts_valid_and_rejects_incomplete_answers() -> None:
     tree = Tree(root=Leaf(kind="leaf", name="abc"), first=Leaf(kind="leaf", name="xyz"), stance=-1)
     answer = tree.model_dump(mode="json")
-    schema = answer_schema(Tree).schema
+    schema = build_answer_schema(Tree).schema
     jsonschema.Draft202012Validator.check_schema(schema)
     jsonschema.validate(answer, schema)
     del answer["always"]

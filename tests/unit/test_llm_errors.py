@@ -3,20 +3,20 @@
 import pytest
 
 from assayer.models import FaultKind
-from workers.llm.dialect_fallback import initial_dialect
+from workers.llm.dialect_fallback import create_initial_dialect
 from workers.llm.error_body import ErrorBody, parse_error_body
 from workers.llm.errors import (
     PermanentLlmFailure,
     TransientLlmFailure,
+    build_failure,
     explain_rejection,
     extract_rejected_generation,
-    failure_from_status,
 )
 from workers.llm.refusal_reasons import RejectionReason
 
 
 def classify(status: int, message: str = "", code: str = "") -> TransientLlmFailure | PermanentLlmFailure:
-    return failure_from_status(status, ErrorBody(message, code, ""), None)
+    return build_failure(status, ErrorBody(message, code, ""), None)
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_temporary_error_status_is_transient(status: int, kind: FaultKind, overl
     failure = classify(status, "try later")
     assert isinstance(failure, TransientLlmFailure)
     assert failure.fault.kind == kind
-    assert failure.overloaded is overloaded
+    assert failure.is_overload is overloaded
     assert str(status) in failure.fault.detail
 
 
@@ -81,7 +81,7 @@ def test_permanent_rejection_is_explained_without_the_key(
 def test_only_unrecognised_bad_request_is_attributed_to_the_question(
     failure: PermanentLlmFailure, reason: RejectionReason
 ) -> None:
-    question = failure.of_question()
+    question = failure.convert_to_question_failure()
     assert question.reason == reason
     assert str(question.status) in explain_rejection(question, "http://host/v1", "x").message
 
@@ -124,7 +124,7 @@ def make_failure(message: str, param: str = "") -> PermanentLlmFailure:
 
 
 def test_structured_output_falls_back_to_json_mode_then_to_prompt() -> None:
-    first = initial_dialect("auto")
+    first = create_initial_dialect("auto")
     second = first.adapt(make_failure("json_schema is not supported", "response_format"))
     assert second is not None
     assert second.structured == "json_object"
@@ -135,12 +135,12 @@ def test_structured_output_falls_back_to_json_mode_then_to_prompt() -> None:
 
 
 def test_explicit_structured_output_setting_is_not_changed() -> None:
-    assert initial_dialect("json_schema").adapt(make_failure("response_format unsupported")) is None
-    assert initial_dialect("json_object").structured == "json_object"
+    assert create_initial_dialect("json_schema").adapt(make_failure("response_format unsupported")) is None
+    assert create_initial_dialect("json_object").structured == "json_object"
 
 
 def test_unsupported_model_parameters_are_renamed_or_dropped() -> None:
-    first = initial_dialect("auto")
+    first = create_initial_dialect("auto")
     renamed = first.adapt(
         make_failure("Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.", "max_tokens")
     )
@@ -153,7 +153,8 @@ def test_unsupported_model_parameters_are_renamed_or_dropped() -> None:
 
 
 def test_unrecognised_rejection_does_not_change_the_dialect() -> None:
-    assert initial_dialect("auto").adapt(make_failure("messages must alternate")) is None
+    assert create_initial_dialect("auto").adapt(make_failure("messages must alternate")) is None
     assert (
-        initial_dialect("auto").adapt(PermanentLlmFailure("wrong_key", 401, ErrorBody("json_schema", "", ""))) is None
+        create_initial_dialect("auto").adapt(PermanentLlmFailure("wrong_key", 401, ErrorBody("json_schema", "", "")))
+        is None
     )

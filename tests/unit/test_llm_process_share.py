@@ -12,38 +12,38 @@ from hypothesis import strategies as st
 from cluster.clock import SystemClock
 from workers.llm import process_share as module
 from workers.llm.adaptive_admission import TokenBudget
-from workers.llm.process_share import LEASE_SECONDS, ProcessShare, ShareHolder, divide
+from workers.llm.process_share import LEASE_SECONDS, ProcessShare, ShareHolder, divide_limit
 from workers.outbound.store import InMemorySharedState
 
 
 def test_limit_is_divided_equally_with_remainder_to_the_first() -> None:
     holders: dict[str, ShareHolder] = {}
     for _ in range(2):
-        shares = [divide(holders, name, 0, 10, 0.0)[0] for name in "abc"]
-    shares = [divide(holders, name, 0, 10, 0.0)[0] for name in "abc"]
+        shares = [divide_limit(holders, name, 0, 10, 0.0)[0] for name in "abc"]
+    shares = [divide_limit(holders, name, 0, 10, 0.0)[0] for name in "abc"]
     assert shares == [4, 3, 3]
 
 
 def test_new_process_waits_until_others_free_capacity() -> None:
     holders: dict[str, ShareHolder] = {}
-    assert divide(holders, "old", 0, 4, 0.0) == (4, 4)
-    assert divide(holders, "new", 0, 4, 0.1) == (0, 2)
-    assert divide(holders, "old", 4, 4, 0.2) == (2, 2)
-    assert divide(holders, "new", 0, 4, 0.3) == (0, 2), "four are still in flight"
-    assert divide(holders, "old", 2, 4, 0.4) == (2, 2)
-    assert divide(holders, "new", 0, 4, 0.5) == (2, 2)
+    assert divide_limit(holders, "old", 0, 4, 0.0) == (4, 4)
+    assert divide_limit(holders, "new", 0, 4, 0.1) == (0, 2)
+    assert divide_limit(holders, "old", 4, 4, 0.2) == (2, 2)
+    assert divide_limit(holders, "new", 0, 4, 0.3) == (0, 2), "four are still in flight"
+    assert divide_limit(holders, "old", 2, 4, 0.4) == (2, 2)
+    assert divide_limit(holders, "new", 0, 4, 0.5) == (2, 2)
 
 
 def test_share_of_dead_process_is_released_after_its_lease() -> None:
     holders: dict[str, ShareHolder] = {}
-    divide(holders, "dead", 4, 4, 0.0)
-    assert divide(holders, "alive", 0, 4, LEASE_SECONDS)[0] == 0
-    assert divide(holders, "alive", 0, 4, LEASE_SECONDS + 0.1)[0] == 4
+    divide_limit(holders, "dead", 4, 4, 0.0)
+    assert divide_limit(holders, "alive", 0, 4, LEASE_SECONDS)[0] == 0
+    assert divide_limit(holders, "alive", 0, 4, LEASE_SECONDS + 0.1)[0] == 4
 
 
 def test_every_process_gets_a_slot_when_processes_exceed_the_limit() -> None:
     holders: dict[str, ShareHolder] = {}
-    assert [divide(holders, name, 0, 2, 0.0)[0] for name in "abcd"][-1] == 1
+    assert [divide_limit(holders, name, 0, 2, 0.0)[0] for name in "abcd"][-1] == 1
 
 
 @settings(deadline=None)
@@ -58,7 +58,7 @@ def test_combined_shares_never_exceed_the_limit(limit: int, steps: list[tuple[in
             if now - renewed[name] > LEASE_SECONDS:
                 shares[name] = in_flight[name] = 0
         in_flight[process] = max(0, in_flight[process] - ended_count)
-        shares[process], _ = divide(holders, f"{process}", in_flight[process], limit, now)
+        shares[process], _ = divide_limit(holders, f"{process}", in_flight[process], limit, now)
         renewed[process] = now
         in_flight[process] = max(in_flight[process], shares[process])
         assert sum(in_flight.values()) <= limit
@@ -66,14 +66,14 @@ def test_combined_shares_never_exceed_the_limit(limit: int, steps: list[tuple[in
 
 def test_token_budget_limits_spending_per_minute_and_learns_request_size() -> None:
     budget = TokenBudget(per_minute=60_000)
-    assert budget.seconds_left(0.0, 1.0) > 0
-    assert budget.seconds_left(1.0, 1.0) == 0
+    assert budget.compute_wait(0.0, 1.0) > 0
+    assert budget.compute_wait(1.0, 1.0) == 0
     spent = budget.begin()
-    assert budget.seconds_left(1.0, 1.0) > 2.9, "the first is taken for a long one"
-    budget.settle(spent, 200, typical=True)
-    assert budget.seconds_left(1.0, 1.0) == 0
+    assert budget.compute_wait(1.0, 1.0) > 2.9, "the first is taken for a long one"
+    budget.settle(spent, 200, is_typical=True)
+    assert budget.compute_wait(1.0, 1.0) == 0
     assert budget.mean < spent
-    assert budget.seconds_left(1_000.0, 0.5) == 0
+    assert budget.compute_wait(1_000.0, 0.5) == 0
     assert budget.balance == 2_500
 
 
@@ -95,7 +95,7 @@ async def test_request_during_idle_share_release_is_admitted_again(monkeypatch: 
 
     for pause in (0.0, 0.005, 0.015, 0.03, 0.05):
         busy.set()
-        share.want(lambda: int(busy.is_set()), busy.is_set, set_if_shared)
+        share.request_share(lambda: int(busy.is_set()), busy.is_set, set_if_shared)
         async with asyncio.timeout(10):
             await admitted.wait()
         assert share.value == 4

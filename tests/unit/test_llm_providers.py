@@ -7,18 +7,18 @@ from pydantic import ValidationError
 
 from assayer.errors import ConfigurationError
 from cluster.settings import CHOSEN_LLM, Settings
-from workers.llm.providers import complete_llm, find_provider, keys_set, providers
+from workers.llm.providers import complete_llm_settings, find_provider, list_keys_set, load_providers
 
 KEYS = {name: f"key-of-{name}" for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "AZURE_OPENAI_API_KEY")}
 
 
 def complete_settings(model: str, environment: dict[str, str] = KEYS, **llm: Any) -> dict[str, Any]:
-    return complete_llm({"model": model, **llm}, environment)
+    return complete_llm_settings({"model": model, **llm}, environment)
 
 
-@pytest.mark.parametrize("name", providers())
+@pytest.mark.parametrize("name", load_providers())
 def test_every_provider_uses_its_own_environment_variables(name: str) -> None:
-    entry = providers()[name]
+    entry = load_providers()[name]
     variables = dict.fromkeys(entry.key_variables[:1], "key")
     if entry.base_url is None:
         variables[str(entry.address_variable)] = "https://mine.example.org"
@@ -31,9 +31,9 @@ def test_every_provider_uses_its_own_environment_variables(name: str) -> None:
     assert settings.variable_in_use == (entry.key_variables[0] if entry.key_variables else "")
 
 
-@pytest.mark.parametrize("name", [name for name, entry in providers().items() if entry.key_variables])
+@pytest.mark.parametrize("name", [name for name, entry in load_providers().items() if entry.key_variables])
 def test_missing_key_is_named(name: str) -> None:
-    entry = providers()[name]
+    entry = load_providers()[name]
     with pytest.raises(ConfigurationError, match=f"{entry.key_variables[0]}.* not set"):
         complete_settings(
             f"{name}/m", {str(entry.address_variable): "https://mine.example.org"} if not entry.base_url else {}
@@ -57,14 +57,14 @@ def test_key_is_not_used_for_another_provider() -> None:
 
 
 def test_providers_whose_key_is_set_are_named_with_the_variable() -> None:
-    assert keys_set({"ANTHROPIC_API_KEY": "k", "OPENAI_API_KEY": "", "PATH": "/bin"}) == [
+    assert list_keys_set({"ANTHROPIC_API_KEY": "k", "OPENAI_API_KEY": "", "PATH": "/bin"}) == [
         ("anthropic", "ANTHROPIC_API_KEY")
     ]
 
 
 def test_base_url_in_settings_keeps_full_model_name() -> None:
     llm = {"model": "openai/gpt-oss-20b", "base_url": "http://gpu-box/v1"}
-    assert complete_llm(llm, KEYS) == llm
+    assert complete_llm_settings(llm, KEYS) == llm
 
 
 def test_unknown_provider_is_refused_unless_openai_variables_name_an_endpoint() -> None:

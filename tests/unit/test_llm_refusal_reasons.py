@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from workers.llm.completion import UnusableResponse, parse_completion
 from workers.llm.error_body import parse_error_body
-from workers.llm.errors import PermanentLlmFailure, TransientLlmFailure, failure_from_status
+from workers.llm.errors import PermanentLlmFailure, TransientLlmFailure, build_failure
 
 _LONG_NAME = "projects/example-project/locations/example-central1/publishers/example/models/m-9.1"
 
@@ -20,7 +20,7 @@ def make_error_body(message: str, **fields: Any) -> dict[str, Any]:
 
 
 def classify(status: int, body: object) -> TransientLlmFailure | PermanentLlmFailure:
-    return failure_from_status(status, parse_error_body(body), None)
+    return build_failure(status, parse_error_body(body), None)
 
 
 @pytest.mark.parametrize(

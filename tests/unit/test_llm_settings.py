@@ -8,16 +8,20 @@ from workers.llm import LlmSettings, Price
 
 def test_tiers_map_to_models_without_duplicates() -> None:
     settings = LlmSettings(base_url="http://host/v1/", model="big")
-    assert (settings.model_for("fast"), settings.model_for("strong"), settings.models) == ("big", "big", ("big",))
+    assert (settings.get_model_for("fast"), settings.get_model_for("strong"), settings.models) == (
+        "big",
+        "big",
+        ("big",),
+    )
     assert settings.base_url == "http://host/v1"
     two = LlmSettings(base_url="http://host/v1", model="big", fast_model="small")
-    assert (two.model_for("fast"), two.model_for("strong"), two.models) == ("small", "big", ("big", "small"))
+    assert (two.get_model_for("fast"), two.get_model_for("strong"), two.models) == ("small", "big", ("big", "small"))
 
 
 def test_judge_model_may_be_set_separately() -> None:
-    assert LlmSettings(base_url="http://host/v1", model="big", fast_model="small").model_for("judge") == "big"
+    assert LlmSettings(base_url="http://host/v1", model="big", fast_model="small").get_model_for("judge") == "big"
     three = LlmSettings(base_url="http://host/v1", model="big", fast_model="small", judge_model="fair")
-    assert (three.model_for("judge"), three.models) == ("fair", ("big", "small", "fair"))
+    assert (three.get_model_for("judge"), three.models) == ("fair", ("big", "small", "fair"))
 
 
 def test_key_is_hidden_in_every_printed_form() -> None:
@@ -30,7 +34,7 @@ def test_prices_are_read_from_pairs_and_tables() -> None:
         {"base_url": "http://h", "model": "m", "prices": {"a": [2, 8], "b": {"input": 1, "output": 4}}}
     ).prices
     assert prices == {"a": Price(2, 8), "b": Price(1, 4)}
-    assert prices["a"].cost(1_000_000, 500_000) == 6.0
+    assert prices["a"].compute_cost(1_000_000, 500_000) == 6.0
 
 
 @pytest.mark.parametrize(

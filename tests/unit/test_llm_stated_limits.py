@@ -2,8 +2,8 @@
 
 import pytest
 
-from workers.llm.stated_limits import exceeds_rate, wait_stated, window_stated
-from workers.outbound.durations import duration_seconds
+from workers.llm.stated_limits import find_stated_wait, find_stated_window, is_over_rate_limit
+from workers.outbound.durations import parse_duration
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ from workers.outbound.durations import duration_seconds
     ],
 )
 def test_wait_is_read_from_a_message(message: str, seconds: float | None) -> None:
-    assert wait_stated(message) == (None if seconds is None else pytest.approx(seconds))
+    assert find_stated_wait(message) == (None if seconds is None else pytest.approx(seconds))
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def test_wait_is_read_from_a_message(message: str, seconds: float | None) -> Non
     [("12", 12.0), (" 1.5s ", 1.5), ("3 milliseconds", 0.003), ("2d", 172_800.0), ("soon", None), ("", None)],
 )
 def test_duration_is_read_with_its_unit(text: str, seconds: float | None) -> None:
-    assert duration_seconds(text) == (None if seconds is None else pytest.approx(seconds))
+    assert parse_duration(text) == (None if seconds is None else pytest.approx(seconds))
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_duration_is_read_with_its_unit(text: str, seconds: float | None) -> Non
     ],
 )
 def test_context_window_is_read_from_a_message_with_several_numbers(message: str, window: int | None) -> None:
-    assert window_stated(message, "invalid 2013") == window
+    assert find_stated_window(message, "invalid 2013") == window
 
 
 @pytest.mark.parametrize(
@@ -64,4 +64,4 @@ def test_context_window_is_read_from_a_message_with_several_numbers(message: str
     ],
 )
 def test_request_above_the_rate_limit_is_distinguished_from_an_exhausted_minute(message: str, exceeds: bool) -> None:
-    assert exceeds_rate(message) == exceeds
+    assert is_over_rate_limit(message) == exceeds

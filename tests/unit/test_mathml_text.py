@@ -2,10 +2,10 @@
 
 import pytest
 from lxml import etree
+from workers.sandbox.format_mathml import format_mathml
 
 from tests.contract.office_files import odt
 from workers.documents.document_ideas import read_document_idea
-from workers.sandbox.mathml_text import mathml_text
 
 TEXT = "We rehearse what the next round of training would overwrite, as bees do in a garden. " * 3
 FRACTION = "<mfrac><mrow><mi>a</mi><mo>+</mo><mi>b</mi></mrow><mi>c</mi></mfrac>"
@@ -29,13 +29,13 @@ FRACTION = "<mfrac><mrow><mi>a</mi><mo>+</mo><mi>b</mi></mrow><mi>c</mi></mfrac>
 )  # fmt: skip
 def test_formula_keeps_its_meaning(inner: str, expected_text: str) -> None:
     assert (
-        mathml_text(etree.fromstring(f"<math xmlns='http://www.w3.org/1998/Math/MathML'>{inner}</math>"))
+        format_mathml(etree.fromstring(f"<math xmlns='http://www.w3.org/1998/Math/MathML'>{inner}</math>"))
         == expected_text
     )
 
 
 def test_deeply_nested_formula_is_read() -> None:
-    mathml_text(etree.fromstring(f"<math>{'<mrow>' * 240}<mi>x</mi>{'</mrow>' * 240}</math>"))
+    format_mathml(etree.fromstring(f"<math>{'<mrow>' * 240}<mi>x</mi>{'</mrow>' * 240}</math>"))
 
 
 async def test_formulas_of_html_and_open_document_are_read() -> None:

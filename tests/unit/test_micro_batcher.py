@@ -34,13 +34,13 @@ class Computer:
             raise ValueError("no tokens")
         return texts
 
-    def shape(self, text: str) -> int:
+    def get_shape(self, text: str) -> int:
         return ord(text[0]) if self._sorts else 0
 
-    def size(self, text: str) -> int:
+    def get_size(self, text: str) -> int:
         return len(text) if self._packs else 1
 
-    def capacity(self, shape: int) -> int:
+    def get_capacity(self, shape: int) -> int:
         return self._rows
 
     def compute(self, shape: int, texts: Sequence[str]) -> list[Row]:
@@ -59,7 +59,7 @@ def thread() -> Iterator[ThreadPoolExecutor]:
 
 
 def make_batcher(computer: Computer, thread: ThreadPoolExecutor, max_held: int = 1000) -> MicroBatcher[str, str, Row]:
-    return MicroBatcher(computer, thread, window_seconds=0.0, held=max_held)
+    return MicroBatcher(computer, thread, window_seconds=0.0, max_prepared=max_held)
 
 
 async def test_concurrent_requests_share_a_batch_and_get_their_own_rows(thread: ThreadPoolExecutor) -> None:

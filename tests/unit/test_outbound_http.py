@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from multidict import CIMultiDict
 
-from workers.outbound.http import ResponseKind, classify_response, read_json, redact_secrets, retry_after
+from workers.outbound.http import ResponseKind, classify_response, find_retry_after, read_json, redact_secrets
 from workers.outbound.source_retries import CircuitBreaker
 
 NOW = dt.datetime(2026, 11, 20, 12, 0, tzinfo=dt.UTC)
@@ -81,12 +81,12 @@ def test_response_status_is_classified(status: int, headers: dict[str, str], exp
     ],
 )
 def test_retry_after_is_read(headers: dict[str, str], seconds: float | None) -> None:
-    assert retry_after(CIMultiDict(headers), NOW) == seconds
+    assert find_retry_after(CIMultiDict(headers), NOW) == seconds
 
 
 @given(st.text())
 def test_arbitrary_retry_after_is_none_or_non_negative(header: str) -> None:
-    seconds = retry_after({"retry-after": header}, NOW)
+    seconds = find_retry_after({"retry-after": header}, NOW)
     assert seconds is None or seconds >= 0
 
 
@@ -102,7 +102,7 @@ def test_secrets_are_redacted_in_all_encodings() -> None:
 
 def make_attempt(breaker: CircuitBreaker, now: float, succeeds: bool | None) -> bool | None:
     """Make an attempt that succeeds, fails, or ends without an outcome; return whether it was a probe."""
-    with breaker.attempt(now) as probe:
+    with breaker.admit_attempt(now) as probe:
         if probe is not None and succeeds is not None:
             breaker.record_success() if succeeds else breaker.record_failure(now, probe)
         return probe
@@ -113,11 +113,11 @@ def test_breaker_opens_after_repeated_failures_and_closes_after_successful_probe
     outcomes = [(0.0, False), (0.0, True), (0.0, False), (0.0, False)]
     assert [make_attempt(breaker, *outcome) for outcome in outcomes] == [False] * 4
     assert make_attempt(breaker, 29.9, True) is None
-    assert breaker.seconds_until_open(10.0) == 20.0
+    assert breaker.compute_wait(10.0) == 20.0
     assert make_attempt(breaker, 30.0, None) is True
     assert make_attempt(breaker, 30.0, False) is True
     assert make_attempt(breaker, 59.9, True) is None
-    with breaker.attempt(60.0) as probe:
+    with breaker.admit_attempt(60.0) as probe:
         assert probe is True
         assert make_attempt(breaker, 61.0, True) is None
     assert make_attempt(breaker, 62.0, True) is True

@@ -30,7 +30,7 @@ from tests.unit.own_references_fixture import (
 )
 from tests.unit.twins import TwinLlm, make_run
 from workers.embedding.hashing_embedder import HashingEmbedder
-from workers.literature.reference_sources import reference_sources
+from workers.literature.reference_sources import create_reference_sources
 from workers.literature.settings import LiteratureSettings
 
 # Reading
@@ -75,7 +75,7 @@ async def test_idea_without_references_makes_no_source_requests() -> None:
     source = InMemorySource("crossref", [LEE])
     run, corpus = make_run(), MemoryCorpus((), HashingEmbedder())
     idea_without_references = make_idea("We will test whether forgetting can be foreseen. " * 5)
-    sources = reference_sources(corpus, {"crossref": lambda run: source}, LiteratureSettings(), run)
+    sources = create_reference_sources(corpus, {"crossref": lambda run: source}, LiteratureSettings(), run)
     assert await check_own_references(idea_without_references, sources, TwinLlm(), run, OwnReferenceOptions()) is None
     assert source.requests == []
 

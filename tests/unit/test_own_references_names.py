@@ -10,7 +10,7 @@ from assayer.reference_lists.entry_parser import parse_references
 from index.records.paper_record import PaperRecord
 from tests.unit.own_references_fixture import check_references, list_outcomes, record
 from tests.unit.processor_time import fill_text, limited_processor_time
-from workers.literature_apis.record_fields import title_line
+from workers.literature_apis.record_fields import clean_title
 
 __all__ = ["limited_processor_time"]
 
@@ -160,7 +160,7 @@ def test_spelling_variants_of_a_title_match(printed: str, recorded: str) -> None
     ],
 )
 def test_markup_is_removed_from_titles_of_all_sources(raw: str, title: str) -> None:
-    assert title_line(raw) == title
+    assert clean_title(raw) == title
     assert PaperRecord.model_validate({"id": "a", "title": raw, "abstract": "We sort."}).title == title
 
 

@@ -102,5 +102,5 @@ async def test_identifiers_of_entry_and_record_are_checked_together() -> None:
 )
 def test_crossref_is_queried_for_dois_except_arxiv_dois(paper: Identifiers, is_queried: bool) -> None:
     source = RemoteReferenceSource(InMemorySource("crossref", []), LiteratureSettings(), make_run())
-    assert source.resolves(paper) is is_queried
-    assert source.knows_retractions(paper) is is_queried
+    assert source.can_resolve(paper) is is_queried
+    assert source.can_check_retraction(paper) is is_queried

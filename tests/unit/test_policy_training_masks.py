@@ -14,7 +14,7 @@ from workers.policy_training.trajectories import (
     TrajectorySegment,
     TrajectoryTokens,
     build_rollout_batch,
-    trajectory_tokens,
+    join_segments,
 )
 
 WORDS = tuple(f"w{number}" for number in range(12))
@@ -28,7 +28,7 @@ TRAJECTORY = (
 
 
 def test_policy_tokens_are_targets_and_injected_tokens_are_masked() -> None:
-    tokens = trajectory_tokens(TRAJECTORY)
+    tokens = join_segments(TRAJECTORY)
     assert tokens.prompt == PROMPT
     assert tokens.completion == (*FIRST_GENERATED, *INSERTED, *SECOND_GENERATED)
     assert tokens.mask == (1, 1, 0, 0, 0, 1, 1)
@@ -43,9 +43,9 @@ def test_completion_mask_selects_exactly_the_generated_tokens(segments: list[Tra
     generated_tokens = [token for segment in segments if segment.generated for token in segment.ids]
     if not generated_tokens:
         with pytest.raises(InputError):
-            trajectory_tokens(segments)
+            join_segments(segments)
         return
-    tokens = trajectory_tokens(segments)
+    tokens = join_segments(segments)
     assert [token for token, is_own in zip(tokens.completion, tokens.mask, strict=True) if is_own] == generated_tokens
     assert tokens.mask[0] == tokens.mask[-1] == 1
     all_tokens = [token for segment in segments for token in segment.ids]
@@ -59,9 +59,9 @@ def test_log_probabilities_of_a_sampler_stay_with_their_tokens() -> None:
         TRAJECTORY[2],
         TRAJECTORY[3]._replace(logprobs=(-0.3, None)),
     )
-    tokens = trajectory_tokens(walk)
+    tokens = join_segments(walk)
     assert tokens.logprobs == (-0.1, -0.2, None, None, None, -0.3, None)
-    unknown = trajectory_tokens(TRAJECTORY)
+    unknown = join_segments(TRAJECTORY)
     assert build_rollout_batch([unknown])["logprobs"] is None
     assert build_rollout_batch([tokens, unknown])["logprobs"] == [list(tokens.logprobs), [None] * 7]
 
@@ -83,7 +83,7 @@ def trajectories(monkeypatch: pytest.MonkeyPatch) -> list[TrajectoryTokens]:
         TrajectorySegment((8, 9, 7), False),
         TrajectorySegment((11, 3), True),
     )
-    return [trajectory_tokens(TRAJECTORY), trajectory_tokens(second_trajectory)]
+    return [join_segments(TRAJECTORY), join_segments(second_trajectory)]
 
 
 @pytest.mark.slow
@@ -107,9 +107,7 @@ def test_long_answer_tokens_weigh_less_only_under_length_normalised_loss(
     tmp_path: Path, loss: str, ratio: float
 ) -> None:
     answers = [(5, 6), (5, 6, 7, 8, 9, 10), (6, 7), (6, 8)]
-    tokens = [
-        trajectory_tokens([TrajectorySegment(PROMPT, False), TrajectorySegment(answer, True)]) for answer in answers
-    ]
+    tokens = [join_segments([TrajectorySegment(PROMPT, False), TrajectorySegment(answer, True)]) for answer in answers]
     gradients = compute_gradients(tmp_path, tokens, loss).abs().tolist()
     short, long, *_ = ([weight for weight in row if weight] for row in gradients)
     assert (len(short), len(long)) == (2, 6)

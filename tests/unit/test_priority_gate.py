@@ -22,7 +22,7 @@ async def test_callers_enter_in_order_and_never_exceed_slot_count() -> None:
     inside: set[int] = set()
 
     async def call(number: int) -> None:
-        async with gate.slot(Place()) as slot:
+        async with gate.hold_slot(Place()) as slot:
             assert slot not in inside
             inside.add(slot)
             order.append(number)
@@ -41,11 +41,11 @@ async def test_newcomer_does_not_overtake_waiting_caller() -> None:
     order: list[str] = []
 
     async def call(name: str) -> None:
-        async with gate.slot(Place()):
+        async with gate.hold_slot(Place()):
             order.append(name)
 
     async with asyncio.TaskGroup() as group:
-        async with gate.slot(Place()):
+        async with gate.hold_slot(Place()):
             group.create_task(call("waiting"))
             await let_tasks_run()
         group.create_task(call("newcomer"))
@@ -57,10 +57,10 @@ async def test_lower_priority_number_enters_first_and_owners_alternate() -> None
     order: list[str] = []
 
     async def call(name: str, priority: int) -> None:
-        async with gate.slot(Place(priority, name[0])):
+        async with gate.hold_slot(Place(priority, name[0])):
             order.append(name)
 
-    async with asyncio.TaskGroup() as group, gate.slot(Place()):
+    async with asyncio.TaskGroup() as group, gate.hold_slot(Place()):
         for name, priority in (("a1", 1), ("a2", 1), ("a3", 1), ("b1", 1), ("c1", 0), ("b2", 1)):
             group.create_task(call(name, priority))
         await let_tasks_run()
@@ -73,14 +73,14 @@ async def test_prioritised_place_enters_first_and_shared_place_uses_shortest_own
     places = {name: Place[int](1, name[0]) for name in ("a1", "a2", "a3", "a4", "b1", "c1")}
 
     async def call(name: str) -> None:
-        async with gate.slot(places[name]):
+        async with gate.hold_slot(places[name]):
             order.append(name)
 
-    async with asyncio.TaskGroup() as group, gate.slot(Place()):
+    async with asyncio.TaskGroup() as group, gate.hold_slot(Place()):
         for name in places:
             group.create_task(call(name))
         await let_tasks_run()
-        assert [gate.ahead(Place(1, owner)) for owner in "abcd"] == [6, 4, 4, 3]
+        assert [gate.count_ahead(Place(1, owner)) for owner in "abcd"] == [6, 4, 4, 3]
         places["a4"].add_owner("d")
         places["c1"].prioritise(0)
         assert len(gate) == 6
@@ -109,7 +109,7 @@ class Servers:
     def release(self, slot: str) -> None:
         self.free.append(slot)
 
-    def next_change(self) -> float | None:
+    def get_seconds_to_change(self) -> float | None:
         return None if self.free_again_at is None else self.free_again_at - asyncio.get_running_loop().time()
 
 
@@ -156,7 +156,7 @@ def test_all_slots_are_released_and_no_waiter_is_lost_after_cancellations(slots:
 
         async def call() -> None:
             nonlocal inside
-            async with gate.slot(Place(rng.randrange(3), rng.choice("abc"))):
+            async with gate.hold_slot(Place(rng.randrange(3), rng.choice("abc"))):
                 inside += 1
                 assert inside <= slots
                 try:

@@ -11,7 +11,7 @@ from workers.documents.document_ideas import read_document_idea
 from workers.sandbox.html_text import read_html
 from workers.sandbox.jats_text import read_jats
 from workers.sandbox.rich_text import read_rich_text
-from workers.sandbox.tex_document import read_tex_document, tex_files
+from workers.sandbox.tex_document import read_tex_document, unpack_tex_files
 
 __all__ = ["limited_processor_time"]
 
@@ -168,7 +168,7 @@ def test_tex_scripts_outside_formulas_are_written_as_people_type_them() -> None:
         r"\documentclass{article}\begin{document}10\textsuperscript{-3} m$^2$ of CO$_2$, "
         r"CO\textsubscript{2} at x$_{i}$, y$^{n+1}$ and $z_i^2$.\end{document}"
     )
-    text, _ = read_tex_document(tex_files(source.encode(), 10_000), 10_000)
+    text, _ = read_tex_document(unpack_tex_files(source.encode(), 10_000), 10_000)
     assert text.paragraphs == [(0, "10^-3 m^2 of CO2, CO2 at x_i, y^(n+1) and z_i^2.")]
 
 

@@ -14,7 +14,7 @@ from assayer.ranking.pipeline import CompletedRanking, rank_ideas
 from assayer.reports.ranking_page import RankingPage
 from assayer_client.comparisons import Comparison
 from tests.unit.judges import JudgeLlm, judge_correctly, make_ideas_of_worth, make_ranking_run
-from workers.llm.answer_schema import answer_schema
+from workers.llm.answer_schema import build_answer_schema
 
 
 async def rank(
@@ -137,7 +137,7 @@ def test_answer_must_hold_a_single_verdict_per_dimension() -> None:
         {"label": f"D{number}", "in_a": "bees", "in_b": "birds", "reason": "Size.", "better": "A"}
         for number in (1, 2, 3, 3)
     ]
-    schema = answer_schema(task.output).schema["properties"]["entries"]
+    schema = build_answer_schema(task.output).schema["properties"]["entries"]
     assert (schema["minItems"], schema["maxItems"]) == (4, 4)
     for wrong in ([], entries[:3], [*entries, entries[0]]):
         with pytest.raises(ValidationError, match="4 items"):

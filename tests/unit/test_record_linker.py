@@ -20,18 +20,18 @@ def test_paper_keeps_first_id_when_later_found_in_corpus() -> None:
     (relinked,) = linker.link([make_paper("corpus", "a", doi="10.1000/1")])
     assert relinked.id == first.id
     assert relinked.source == "openalex"
-    assert linker.id_in_source(first.id, "corpus") == "corpus:a"
+    assert linker.find_id_in_source(first.id, "corpus") == "corpus:a"
 
 
 def test_paper_known_only_by_identifier_keeps_its_id_when_record_arrives() -> None:
     linker = RecordLinker()
-    mentioned = linker.id_for(Identifiers(s2="a" * 40))
+    mentioned = linker.assign_id(Identifiers(s2="a" * 40))
     assert mentioned is not None
-    assert linker.paper(mentioned) is None
+    assert linker.get_paper(mentioned) is None
     (paper,) = linker.link([make_paper("semantic_scholar", "x", s2="a" * 40, arxiv="2305.00001")])
     assert paper.id == mentioned
-    assert linker.id_for(Identifiers(arxiv="2305.00001")) == mentioned
-    assert linker.id_for(Identifiers()) is None
+    assert linker.assign_id(Identifiers(arxiv="2305.00001")) == mentioned
+    assert linker.assign_id(Identifiers()) is None
 
 
 def test_papers_issued_with_separate_ids_are_not_merged_later() -> None:
@@ -46,7 +46,7 @@ def test_papers_issued_with_separate_ids_are_not_merged_later() -> None:
 
 
 def test_unissued_id_may_belong_to_the_corpus() -> None:
-    assert RecordLinker().id_in_source(PaperId("venue-17"), "corpus") == "venue-17"
+    assert RecordLinker().find_id_in_source(PaperId("venue-17"), "corpus") == "venue-17"
 
 
 _IDENTIFIER_PARTS = st.sampled_from(["", "", "1", "2", "3"])
@@ -74,4 +74,4 @@ def test_every_record_keeps_its_paper_id_across_later_records(answers: list[list
     for record, paper_id in given_out.items():
         (paper,) = linker.link([record])
         assert paper.id == paper_id
-        assert paper == linker.paper(paper_id)
+        assert paper == linker.get_paper(paper_id)

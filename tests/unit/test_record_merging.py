@@ -12,10 +12,10 @@ from assayer.models import FieldOrigin, Identifiers, Paper, PaperId, Retraction
 from workers.literature.record_merging import (
     SOURCE_ORDER,
     add_url_identifiers,
+    collect_identifiers,
     group_by_paper,
-    identifiers_agree,
+    have_same_identifiers,
     merge_records,
-    record_identifiers,
 )
 
 DOI = "10.1145/3366423.3380130"
@@ -176,7 +176,7 @@ def test_every_record_joins_a_single_consistent_paper_with_traceable_fields(reco
     for group in groups:
         for record in group:
             assert all(
-                identifiers_agree(record_identifiers(record), record_identifiers(other_record))
+                have_same_identifiers(collect_identifiers(record), collect_identifiers(other_record))
                 for other_record in group
             )
         paper = merge_records(group)

@@ -39,7 +39,7 @@ from tests.unit.scholareval_questions import IDEA
 from tests.unit.scholareval_runs import make_corpus_papers, make_twin_backends
 from tests.unit.twins import Answerer, make_run
 from workers.embedding.hashing_embedder import HashingEmbedder
-from workers.literature.reference_sources import reference_sources
+from workers.literature.reference_sources import create_reference_sources
 from workers.literature.settings import LiteratureSettings
 
 KNOWN_TITLE = "Reading claims, study 3: annotated claims"
@@ -64,7 +64,7 @@ async def run_review(*titles: str, **scripted: Answerer) -> tuple[Report, Editor
     backends, llm = make_twin_backends(scripted=script_panel(**answers))
     run = make_run()
     corpus = MemoryCorpus(make_corpus_papers(), HashingEmbedder())
-    sources = tuple(reference_sources(corpus, {}, LiteratureSettings(), run))
+    sources = tuple(create_reference_sources(corpus, {}, LiteratureSettings(), run))
     report = await review_idea(replace(backends, literature=corpus, reference_sources=sources), run)
     return report, llm.list_questions(EditorQuestion)[0]
 

@@ -59,7 +59,9 @@ def test_slow_model_gets_small_review_one_repair_and_an_estimate() -> None:
     assert chosen.settings.evaluation.concurrency == LOCAL.options.slots
     announcement = chosen.describe_speed(1, METHOD)
     assert announcement is not None
-    assert f"about {SLOW.seconds(SMALL.prompt_tokens, SMALL.completion_tokens) / 60:.0f} minutes" in announcement
+    assert (
+        f"about {SLOW.estimate_seconds(SMALL.prompt_tokens, SMALL.completion_tokens) / 60:.0f} minutes" in announcement
+    )
     assert "smaller" in announcement
 
 

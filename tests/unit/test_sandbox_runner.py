@@ -29,7 +29,7 @@ async def test_child_process_exceeding_output_limit_is_killed_and_reaped() -> No
     """Output left in the pipe pauses the stream: waiting for the child alone would never return."""
     async with asyncio.timeout(60):
         with pytest.raises(Refused, match="too_much_text"):
-            await run_sandboxed(["-c", A_FULL_PIPE], None, wall_seconds=50, most_bytes=1_000)
+            await run_sandboxed(["-c", A_FULL_PIPE], None, wall_seconds=50, max_bytes=1_000)
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +83,7 @@ async def test_parser_crash_is_distinguished_from_a_refusal_and_logged(
 
 async def test_signal_and_unexpected_output_of_a_parser_are_crashes() -> None:
     with pytest.raises(ParserCrash) as caught:
-        await run_sandboxed(["-c", "import os; os.abort()"], None, wall_seconds=50, most_bytes=1_000)
+        await run_sandboxed(["-c", "import os; os.abort()"], None, wall_seconds=50, max_bytes=1_000)
     assert caught.value.detail == "signal 6"
     with pytest.raises(ParserCrash) as caught:
         await parse_in_sandbox("json:loads", b'"seven"', ParserLimits(), TypeAdapter(int))

@@ -14,7 +14,7 @@ from simulator.prompt import parse_prompt
 from simulator.schema import InvalidSchema
 from simulator.settings import ANSWER_FAULTS, AnswerFault
 from tests.unit.drawn_models import LEAF_TYPES, Strict, draw_models, extend_types
-from workers.llm.answer_schema import answer_schema
+from workers.llm.answer_schema import build_answer_schema
 
 PROMPT = """# The idea
 
@@ -334,7 +334,7 @@ def test_value_fault_always_violates_schema(fault: AnswerFault, random_share: fl
 def test_numeric_enum_values_are_sampled_and_faults_fall_outside_enum() -> None:
     scores: list[Any] = [0, 1, 1.5, 2]
     graded = create_model("Graded", __base__=Strict, score=(float, Field(json_schema_extra={"enum": scores})))
-    node = get_node(answer_schema(graded).schema, strict=True)
+    node = get_node(build_answer_schema(graded).schema, strict=True)
     sampled_scores = {json.loads(compose(node, parse_prompt([PROMPT]), seed).text)["score"] for seed in range(40)}
     assert sampled_scores == set(scores)
     faults = [make_faulty_answer(graded, "wrong_enum", random_share=tenth / 10) for tenth in range(10)]

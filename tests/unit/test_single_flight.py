@@ -43,7 +43,7 @@ async def join_and_wait(
     waiter = Waiter[int]()
     flights.join("key", waiter, work)
     try:
-        return await waiter.result, waiter.joined, waiter.first
+        return await waiter.result, waiter.has_joined, waiter.is_first
     finally:
         flights.leave(waiter)
 
@@ -76,7 +76,7 @@ async def test_detached_work_survives_cancellation_of_all_waiters() -> None:
     flights, work = Flights(), CountedWork()
 
     async def run_detached(call: InFlight[Any]) -> int:
-        call.detached = True
+        call.is_detached = True
         return await work()
 
     waiter = asyncio.create_task(join_and_wait(flights, run_detached))

@@ -24,31 +24,31 @@ def test_api_key_is_sent_in_header_or_query_as_source_requires() -> None:
     scholar = make_address(SemanticScholarSettings(api_key=KEY))
     alex = make_address(OpenAlexSettings(api_key=KEY, email="me@example.org"))
 
-    assert scholar.headers()["x-api-key"] == KEY.get_secret_value()
+    assert scholar.build_headers()["x-api-key"] == KEY.get_secret_value()
     assert "s3cret" not in str(scholar.url(call()))
     assert dict(alex.url(call(params=(("q", "ore"),))).query) == {
         "q": "ore",
         "api_key": KEY.get_secret_value(),
         "mailto": "me@example.org",
     }
-    assert not any("s3cret" in value for value in alex.headers().values())
+    assert not any("s3cret" in value for value in alex.build_headers().values())
 
 
 def test_no_key_is_sent_when_none_is_configured() -> None:
-    assert "x-api-key" not in make_address(SemanticScholarSettings()).headers()
+    assert "x-api-key" not in make_address(SemanticScholarSettings()).build_headers()
     assert "api_key" not in make_address(OpenAlexSettings()).url(call()).query
 
 
 def test_cache_key_and_pace_key_do_not_contain_api_key() -> None:
     source_address = make_address(OpenAlexSettings(api_key=KEY))
 
-    assert "s3cret" not in source_address.pace_key
-    assert source_address.cache_key(call()) == make_address(OpenAlexSettings()).cache_key(call())
+    assert "s3cret" not in source_address.rate_limit_key
+    assert source_address.build_cache_key(call()) == make_address(OpenAlexSettings()).build_cache_key(call())
 
 
 def test_pace_key_differs_by_key_and_by_host() -> None:
     names = {
-        make_address(SemanticScholarSettings(api_key=key), base).pace_key
+        make_address(SemanticScholarSettings(api_key=key), base).rate_limit_key
         for key in (KEY, SecretStr(""))
         for base in ("https://a.example.org", "https://b.example.org")
     }
@@ -59,12 +59,14 @@ def test_cache_key_is_identical_only_for_equivalent_requests() -> None:
     source_address = make_address(OpenAlexSettings())
     request = call(params=(("a", "1"), ("b", "2")))
 
-    assert source_address.cache_key(request) == source_address.cache_key(call(params=(("b", "2"), ("a", "1"))))
+    assert source_address.build_cache_key(request) == source_address.build_cache_key(
+        call(params=(("b", "2"), ("a", "1")))
+    )
     other_requests = [call(params=(("a", "1"),)), call("other"), call(body="{}"), call(params=(("a", "1"), ("b", "3")))]
-    assert len({source_address.cache_key(item) for item in (request, *other_requests)}) == 5
-    assert source_address.cache_key(request) != make_address(
+    assert len({source_address.build_cache_key(item) for item in (request, *other_requests)}) == 5
+    assert source_address.build_cache_key(request) != make_address(
         OpenAlexSettings(), "https://elsewhere.example.org"
-    ).cache_key(request)
+    ).build_cache_key(request)
 
 
 @pytest.mark.parametrize("path", ["../admin", "works/../../admin", "%2e%2e/admin", "./../x"])

@@ -33,7 +33,7 @@ def test_spacing_counts_from_end_of_answer_with_single_connection() -> None:
     pace = Pace()
     assert may_send(pace, "a", NOON)
     assert not may_send(pace, "b", NOON + 5.0)
-    pace.end("a", 0.0, NOON + 5.0, ONE_CONNECTION)
+    pace.end_turn("a", 0.0, NOON + 5.0, ONE_CONNECTION)
     assert get_wait(pace, NOON + 5.5).opening == pytest.approx(0.5)
     assert may_send(pace, "b", NOON + 6.0)
 
@@ -42,7 +42,7 @@ def test_spacing_counts_from_send_time_with_several_connections() -> None:
     pace = Pace()
     assert [may_send(pace, f"{n}", NOON + n, FOUR_CONNECTIONS) for n in range(5)] == [True] * 4 + [False]
     assert not may_send(pace, "early", NOON + 3.5, FOUR_CONNECTIONS)
-    pace.end("2", 0.0, NOON + 4.0, FOUR_CONNECTIONS)
+    pace.end_turn("2", 0.0, NOON + 4.0, FOUR_CONNECTIONS)
     assert may_send(pace, "4", NOON + 4.0, FOUR_CONNECTIONS)
 
 
@@ -65,10 +65,10 @@ def test_processes_alternate_and_absent_process_loses_its_place() -> None:
     may_send(pace, "a1", NOON, process="a")
     assert not may_send(pace, "b1", NOON + 0.1, process="b")
     assert not may_send(pace, "a2", NOON + 0.2, process="a")
-    pace.end("a1", 0.0, NOON + 0.3, ONE_CONNECTION)
+    pace.end_turn("a1", 0.0, NOON + 0.3, ONE_CONNECTION)
     assert not may_send(pace, "a2", NOON + 1.4, process="a"), "b was first"
     assert may_send(pace, "b1", NOON + 1.4, process="b")
-    pace.end("b1", 0.0, NOON + 1.5, ONE_CONNECTION)
+    pace.end_turn("b1", 0.0, NOON + 1.5, ONE_CONNECTION)
     assert not may_send(pace, "c1", NOON + 1.6, process="c")
     assert may_send(pace, "c1", NOON + 20.0, process="c"), "a has gone"
 
@@ -76,8 +76,8 @@ def test_processes_alternate_and_absent_process_loses_its_place() -> None:
 def test_pause_blocks_all_processes_and_is_never_shortened() -> None:
     pace = Pace()
     may_send(pace, "a", NOON)
-    pace.end("a", 600.0, NOON, ONE_CONNECTION)
-    pace.end("unknown", 5.0, NOON, ONE_CONNECTION)
+    pace.end_turn("a", 600.0, NOON, ONE_CONNECTION)
+    pace.end_turn("unknown", 5.0, NOON, ONE_CONNECTION)
     answer = get_wait(pace, NOON + 1.0, process="b")
     assert answer.opening == pytest.approx(599.0)
     assert answer.reason == "pause"
@@ -109,7 +109,7 @@ def test_sends_always_respect_spacing_and_in_flight_limit(
         now += seconds_passed
         pace = Pace.from_json(pace.to_json())
         if action == "end" and in_flight:
-            pace.end(in_flight.pop(0), 0.0, now, limits)
+            pace.end_turn(in_flight.pop(0), 0.0, now, limits)
         elif action == "take" and may_send(pace, f"{number}", now, limits, f"{process}"):
             assert all(now - before >= limits.spacing for before in sent_at[-1:])
             sent_at.append(now)

@@ -9,7 +9,7 @@ from lxml import etree
 from assayer.errors import SourceError, SourceMalformed, SourceRefused
 from assayer.models import Identifiers, Paper, PaperId, PreprintVersions, Window
 from tests.unit.canned_remote import ASK, CannedRemote, make_response
-from workers.literature_apis.arxiv import Arxiv, read_page, search_query
+from workers.literature_apis.arxiv import Arxiv, build_search_query, read_page
 
 WINDOW = Window(after=dt.date(2020, 2, 1), before=dt.date(2021, 6, 30))
 HEAD = (
@@ -184,14 +184,14 @@ def test_any_bytes_give_papers_or_a_source_error(body: bytes) -> None:
 
 @given(text=st.text(max_size=300), window=st.sampled_from([Window(), WINDOW, Window(before=WINDOW.before)]))
 def test_query_contains_only_words_and_generated_operators(text: str, window: Window) -> None:
-    query = search_query(text, window)
+    query = build_search_query(text, window)
     words = r"all:[a-z0-9]{2,}(?: OR all:[a-z0-9]{2,}){0,23}"
     dates = r" AND submittedDate:\[\d{12} TO \d{12}\]"
     assert query == "" or re.fullmatch(words if window == Window() else rf"\({words}\){dates}", query)
 
 
 def test_query_deduplicates_significant_words_and_strips_accents() -> None:
-    query = search_query('The Café of "graphs" AND ti:graphs ANDNOT (naïve)', WINDOW)
+    query = build_search_query('The Café of "graphs" AND ti:graphs ANDNOT (naïve)', WINDOW)
     assert query == (
         "(all:cafe OR all:graphs OR all:ti OR all:andnot OR all:naive) AND submittedDate:[202002010000 TO 202106302359]"
     )

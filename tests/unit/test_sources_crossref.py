@@ -6,7 +6,7 @@ import pytest
 
 from assayer.models import Identifiers, Retraction, Window
 from tests.unit.canned_remote import ASK, CannedRemote, make_response
-from workers.literature_apis.crossref import Crossref, CrossrefWork, paper_of, retraction_of
+from workers.literature_apis.crossref import Crossref, CrossrefWork, parse_paper, parse_retraction
 from workers.literature_apis.unpaywall import Unpaywall
 
 
@@ -42,7 +42,7 @@ def test_crossref_record_is_converted_to_paper() -> None:
         is_referenced_by_count=12,
         relation={"has-preprint": [{"id-type": "doi", "id": "10.48550/arXiv.1911.00001", "asserted-by": "subject"}]},
     )
-    paper = paper_of(CrossrefWork.model_validate(crossref_record))
+    paper = parse_paper(CrossrefWork.model_validate(crossref_record))
     assert paper is not None
     assert paper.model_dump(include={"id", "title", "abstract", "authors", "publication_date", "venue", "url"}) == {
         "id": "doi:10.1000/abc.%5B1%5D",
@@ -69,7 +69,7 @@ def test_crossref_record_is_converted_to_paper() -> None:
 def test_partial_date_uses_end_of_period_and_invalid_date_is_missing(
     parts: list[list[int | None]], day: dt.date | None
 ) -> None:
-    paper = paper_of(CrossrefWork.model_validate(record(issued={"date-parts": parts})))
+    paper = parse_paper(CrossrefWork.model_validate(record(issued={"date-parts": parts})))
     assert paper is not None
     assert paper.publication_date == day
 
@@ -90,7 +90,7 @@ def test_partial_date_uses_end_of_period_and_invalid_date_is_missing(
     ],
 )
 def test_most_severe_active_notice_determines_retraction_status(notices: list[Any], kind: str | None) -> None:
-    retraction = retraction_of(CrossrefWork.model_validate(record(updated_by=notices)))
+    retraction = parse_retraction(CrossrefWork.model_validate(record(updated_by=notices)))
     assert (retraction.kind if retraction else None) == kind
 
 
@@ -99,15 +99,15 @@ def test_earliest_of_two_retraction_notices_is_used() -> None:
         make_update("retraction", "10.1000/late", [2020, 5, 1]),
         make_update("retraction", "10.1000/EARLY", [2019, 7, 26]),
     ]
-    assert retraction_of(CrossrefWork.model_validate(record(updated_by=notices))) == Retraction(
+    assert parse_retraction(CrossrefWork.model_validate(record(updated_by=notices))) == Retraction(
         kind="retracted", source="crossref", notice="10.1000/early", date=dt.date(2019, 7, 26)
     )
 
 
 def test_update_notice_counts_only_when_it_targets_the_work_itself() -> None:
     own_update, other_update = make_update("retraction", "10.1000/ONE"), make_update("retraction", "10.1000/other")
-    assert retraction_of(CrossrefWork.model_validate(record("10.1000/one", update_to=[own_update]))) is not None
-    assert retraction_of(CrossrefWork.model_validate(record("10.1000/one", update_to=[other_update]))) is None
+    assert parse_retraction(CrossrefWork.model_validate(record("10.1000/one", update_to=[own_update]))) is not None
+    assert parse_retraction(CrossrefWork.model_validate(record("10.1000/one", update_to=[other_update]))) is None
 
 
 async def test_dois_are_batched_and_arxiv_dois_are_not_requested() -> None:

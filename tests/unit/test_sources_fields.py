@@ -6,8 +6,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assayer.text.markup import strip_markup
-from workers.literature_apis.query_encoding import is_allowed_in_filter, path_segment, strip_to_words, url_batches
-from workers.literature_apis.record_fields import compute_last_day, distinct_links, make_paper_id, parse_date, web_link
+from workers.literature_apis.query_encoding import (
+    encode_path_segment,
+    is_allowed_in_filter,
+    split_into_url_batches,
+    strip_to_words,
+)
+from workers.literature_apis.record_fields import (
+    check_link,
+    compute_last_day,
+    list_distinct_links,
+    make_paper_id,
+    parse_date,
+)
 
 _DAY = dt.date(2021, 5, 7)
 
@@ -50,11 +61,11 @@ def test_invalid_date_numbers_yield_no_date(year: int, month: int | None, day: i
     ],
 )
 def test_non_web_address_is_not_a_link(text: str) -> None:
-    assert web_link(text) == ""
+    assert check_link(text) == ""
 
 
 def test_links_are_deduplicated_in_order() -> None:
-    assert distinct_links("https://b.org/1", "", "https://a.org/2", "https://b.org/1") == (
+    assert list_distinct_links("https://b.org/1", "", "https://a.org/2", "https://b.org/1") == (
         "https://b.org/1",
         "https://a.org/2",
     )
@@ -125,8 +136,8 @@ def test_stripping_hostile_markup_keeps_length_bounded(piece: str) -> None:
 
 @given(st.text())
 def test_doi_path_segment_is_fully_encoded_and_reversible(doi: str) -> None:
-    assert not set(path_segment(doi)) & set("/?#%") - {"%"}
-    assert unquote(path_segment(doi)) == doi
+    assert not set(encode_path_segment(doi)) & set("/?#%") - {"%"}
+    assert unquote(encode_path_segment(doi)) == doi
 
 
 @pytest.mark.parametrize(
@@ -146,7 +157,7 @@ def test_only_dois_without_separators_are_allowed_in_filters(doi: str, may: bool
 
 @given(st.lists(st.text(min_size=1, max_size=30)), st.integers(1, 9), st.integers(1, 100))
 def test_url_batches_keep_all_values_within_limits(values: list[str], max_values: int, max_length: int) -> None:
-    parts = [list(batch) for batch in url_batches(values, max_values, max_length)]
+    parts = [list(batch) for batch in split_into_url_batches(values, max_values, max_length)]
     assert [value for part in parts for value in part] == values
     assert all(len(part) <= max_values for part in parts)
     assert all(len(part) == 1 or sum(len(quote(value, safe="")) + 3 for value in part) <= max_length for part in parts)

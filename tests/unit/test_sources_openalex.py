@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from assayer.literature.openalex_fields import parse_work_id, rebuild_abstract
 from assayer.models import Identifiers, Retraction, Window
 from tests.unit.canned_remote import ASK, CannedRemote, make_response
-from workers.literature_apis.openalex import OpenAlex, OpenAlexWork, paper_of
+from workers.literature_apis.openalex import OpenAlex, OpenAlexWork, parse_paper
 
 
 def make_work(number: int = 1, **fields: Any) -> dict[str, Any]:
@@ -76,7 +76,7 @@ def test_openalex_record_is_converted_with_all_identifiers() -> None:
         cited_by_count=900,
         is_retracted=True,
     )
-    paper = paper_of(OpenAlexWork.model_validate(record))
+    paper = parse_paper(OpenAlexWork.model_validate(record))
     assert paper is not None
     assert paper.model_dump(exclude={"origins"}) == {
         "id": "openalex:W2741809807",
@@ -116,7 +116,7 @@ def test_openalex_record_is_converted_with_all_identifiers() -> None:
     ],
 )
 def test_first_day_of_period_is_read_as_whole_period(date_text: str, expected_day: dt.date | None) -> None:
-    paper = paper_of(OpenAlexWork.model_validate(make_work(publication_date=date_text)))
+    paper = parse_paper(OpenAlexWork.model_validate(make_work(publication_date=date_text)))
     assert paper is not None
     assert paper.publication_date == expected_day
 

@@ -11,7 +11,7 @@ from assayer.text.tex import escape_tex, looks_like_tex
 from tests.unit.tex_files import read, read_paragraphs
 from workers.sandbox.office_text import OfficeParagraphs
 from workers.sandbox.refusal import Refused
-from workers.sandbox.tex_document import read_tex_document, tex_files
+from workers.sandbox.tex_document import read_tex_document, unpack_tex_files
 
 MAIN = r"""\documentclass{article}
 \newcommand{\ours}{\textsc{PlanScore}\xspace}
@@ -189,7 +189,7 @@ def make_tar(files: Mapping[str, str]) -> bytes:
 def test_archive_is_read_like_its_folder() -> None:
     within = {f"paper/{name}": text for name, text in PAPER.items()}
     for packed in (make_zip(within), make_tar(within)):
-        text, cited_works = read_tex_document(tex_files(packed, 10**7), 10**6)
+        text, cited_works = read_tex_document(unpack_tex_files(packed, 10**7), 10**6)
         assert text.paragraphs == read(PAPER)[0].paragraphs
         assert len(cited_works) == 2
 
@@ -206,7 +206,7 @@ def test_archive_is_read_like_its_folder() -> None:
 )
 def test_invalid_archive_is_rejected(data: bytes, error: str) -> None:
     with pytest.raises(Refused, match=error):
-        read_tex_document(tex_files(data, 10**5), 10**6)
+        read_tex_document(unpack_tex_files(data, 10**5), 10**6)
 
 
 @pytest.mark.parametrize(

@@ -142,7 +142,7 @@ def test_checkpoint_with_replaced_weights_is_rejected(checkpoint: Checkpoint, tm
     smaller = {name: tensor[:1].clone() for name, tensor in load_file(path).items()}
     save_file(smaller, path, metadata=metadata)
     with pytest.raises(ConfigurationError, match="do not fit its own description"):
-        load_checkpoint(path).networks()
+        load_checkpoint(path).build_networks()
     save_file({"7.head": torch.zeros(1)}, path, metadata=metadata)
     with pytest.raises(InputError, match="its weights do not match the network"):
         load_checkpoint(path)

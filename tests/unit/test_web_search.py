@@ -4,7 +4,7 @@ import datetime as dt
 
 import pytest
 
-from workers.web.search import read_shown_date
+from workers.web.search import parse_shown_date
 
 FETCHED_ON = dt.date(2024, 3, 15)
 
@@ -29,4 +29,4 @@ FETCHED_ON = dt.date(2024, 3, 15)
     ],
 )
 def test_shown_date_is_read_or_missing(text: str, day: dt.date | None) -> None:
-    assert read_shown_date(text, FETCHED_ON) == day
+    assert parse_shown_date(text, FETCHED_ON) == day

@@ -15,7 +15,7 @@ from assayer.ports import ProgressEvent
 from assayer.run.run import Run
 from simulator.answers import compose, get_node
 from simulator.prompt import parse_prompt
-from workers.llm.answer_schema import answer_schema
+from workers.llm.answer_schema import build_answer_schema
 
 In = TypeVar("In", bound=BaseModel)
 Out = TypeVar("Out", bound=BaseModel)
@@ -58,7 +58,7 @@ class TwinLlm:
         if task.name in self._scripted:
             return self._scripted[task.name](data)
         messages = [message.content for message in task.messages(data)]
-        generated = compose(get_node(answer_schema(task.output).schema, strict=True), parse_prompt(messages), 1)
+        generated = compose(get_node(build_answer_schema(task.output).schema, strict=True), parse_prompt(messages), 1)
         return task.output.model_validate_json(generated.text)
 
 

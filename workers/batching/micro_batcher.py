@@ -17,9 +17,9 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 
 URGENT_IN_A_ROW = 7
 """Maximum number of consecutive batches that begin with an urgent item while other items wait."""
-_PREPARED_AT_ONCE = 64
+_MAX_PREPARED_AT_ONCE = 64
 """Maximum number of items prepared at once, which takes a few milliseconds. Urgent callers wait for it."""
-_HELD_PREPARED = 2048
+_MAX_PREPARED_ITEMS = 2048
 """Maximum number of prepared items held for forming batches, enough for a GPU's largest batches of every length."""
 
 Item = TypeVar("Item", bound=Hashable)
@@ -36,15 +36,15 @@ class BatchModel(Protocol[Item_contra, Prepared, Out_co]):
 
     def prepare(self, items: Sequence[Item_contra], /) -> Sequence[Prepared]: ...
 
-    def shape(self, prepared: Prepared, /) -> int:
+    def get_shape(self, prepared: Prepared, /) -> int:
         """Return a prepared item's shape, that is, its padded width. Only items of the same shape share a batch."""
         ...
 
-    def size(self, prepared: Prepared, /) -> int:
+    def get_size(self, prepared: Prepared, /) -> int:
         """Return how much of a batch's capacity a prepared item takes: one row, or its number of tokens."""
         ...
 
-    def capacity(self, shape: int, /) -> int:
+    def get_capacity(self, shape: int, /) -> int:
         """Return the maximum total size of the items in a batch of this shape."""
         ...
 
@@ -58,7 +58,7 @@ class _PendingItem(Generic[Item, Out]):
     """Queued item, with all callers waiting for it."""
 
     item: Item
-    number: int
+    arrival: int
     """Position in the order of arrival."""
     urgent: bool = False
     results: list["asyncio.Future[Out]"] = field(default_factory=list)
@@ -66,7 +66,7 @@ class _PendingItem(Generic[Item, Out]):
     """Whether the item was already taken from one of the two arrival queues. It may still be in the other queue."""
 
     @property
-    def wanted(self) -> bool:
+    def has_callers(self) -> bool:
         """Return whether any caller still waits for the item; False if all were cancelled."""
         return any(not result.done() for result in self.results)
 
@@ -85,10 +85,10 @@ class _Batch(NamedTuple, Generic[Item, Prepared, Out]):
 class BatchQueue(Generic[Item, Prepared, Out]):
     """Queue that decides which items are prepared and computed next. It uses no event loop.
 
-    At most `held` non-urgent items are prepared ahead, so that a long queue takes little memory."""
+    At most `max_prepared` non-urgent items are prepared ahead, so that a long queue takes little memory."""
 
-    def __init__(self, held: int) -> None:
-        self._max_held = held
+    def __init__(self, max_prepared: int) -> None:
+        self._max_prepared = max_prepared
         self._pending_items: dict[Item, _PendingItem[Item, Out]] = {}
         self._arrival_queues: dict[bool, deque[_PendingItem[Item, Out]]] = {True: deque(), False: deque()}
         """Arrival queues, keyed by whether the items are urgent."""
@@ -115,15 +115,15 @@ class BatchQueue(Generic[Item, Prepared, Out]):
         """Take at most `limit` items to prepare now; `add_prepared` returns them to the queue."""
         items: list[_PendingItem[Item, Out]] = []
         prepared_not_urgent = sum(not item.pending.urgent for item in self._prepared_items)
-        for urgent in (self._urgent_first, not self._urgent_first):
+        for urgent in (self._is_urgent_turn, not self._is_urgent_turn):
             queue = self._arrival_queues[urgent]
-            max_items = limit if urgent else min(limit, self._max_held - prepared_not_urgent)
+            max_items = limit if urgent else min(limit, self._max_prepared - prepared_not_urgent)
             while queue and len(items) < max_items:
                 pending = queue.popleft()
                 if pending.dequeued:
                     continue
                 pending.dequeued = True
-                if pending.wanted:
+                if pending.has_callers:
                     items.append(pending)
                 else:
                     self.forget(pending)
@@ -142,34 +142,34 @@ class BatchQueue(Generic[Item, Prepared, Out]):
         """Take the next batch, of items of one shape whose sizes sum to at most `capacity(shape)`; return None if no
         item is prepared. Items that do not fit are skipped, so that smaller ones fill the batch."""
         for item in self._prepared_items:
-            if not item.pending.wanted:
+            if not item.pending.has_callers:
                 self.forget(item.pending)
-        self._prepared_items = [item for item in self._prepared_items if item.pending.wanted]
+        self._prepared_items = [item for item in self._prepared_items if item.pending.has_callers]
         if not self._prepared_items:
             return None
-        urgent_first = self._urgent_first
+        urgent_first = self._is_urgent_turn
 
-        def order(prepared_item: _PreparedItem[Item, Prepared, Out]) -> tuple[bool, int]:
-            return prepared_item.pending.urgent != urgent_first, prepared_item.pending.number
+        def sort_key(prepared_item: _PreparedItem[Item, Prepared, Out]) -> tuple[bool, int]:
+            return prepared_item.pending.urgent != urgent_first, prepared_item.pending.arrival
 
-        lead = min(self._prepared_items, key=order)
-        self._count(lead.pending.urgent)
-        batch_items, free = dict[int, _PreparedItem[Item, Prepared, Out]](), capacity(lead.shape)
-        for item in sorted((item for item in self._prepared_items if item.shape == lead.shape), key=order):
-            if (item_size := size(item.prepared)) <= free:
+        lead = min(self._prepared_items, key=sort_key)
+        self._count_urgent_batch(lead.pending.urgent)
+        batch_items, free_capacity = dict[int, _PreparedItem[Item, Prepared, Out]](), capacity(lead.shape)
+        for item in sorted((item for item in self._prepared_items if item.shape == lead.shape), key=sort_key):
+            if (item_size := size(item.prepared)) <= free_capacity:
                 batch_items[id(item)] = item
-                free -= item_size
+                free_capacity -= item_size
                 self.forget(item.pending)
         self._prepared_items = [item for item in self._prepared_items if id(item) not in batch_items]
         return _Batch(lead.shape, list(batch_items.values()))
 
     @property
-    def _urgent_first(self) -> bool:
+    def _is_urgent_turn(self) -> bool:
         return self._urgent_in_a_row < URGENT_IN_A_ROW
 
-    def _count(self, urgent: bool) -> None:
+    def _count_urgent_batch(self, urgent: bool) -> None:
         others_wait = bool(self._arrival_queues[False]) or any(not item.pending.urgent for item in self._prepared_items)
-        self._urgent_in_a_row = self._urgent_in_a_row + 1 if urgent and others_wait and self._urgent_first else 0
+        self._urgent_in_a_row = self._urgent_in_a_row + 1 if urgent and others_wait and self._is_urgent_turn else 0
 
 
 class MicroBatcher(Generic[Item, Prepared, Out]):
@@ -181,13 +181,13 @@ class MicroBatcher(Generic[Item, Prepared, Out]):
         model: BatchModel[Item, Prepared, Out],
         thread: ThreadPoolExecutor,
         window_seconds: float,
-        held: int = _HELD_PREPARED,
+        max_prepared: int = _MAX_PREPARED_ITEMS,
     ) -> None:
         self._model = model
         self._thread = thread
         self._window = window_seconds
-        self._held = held
-        self._queue: BatchQueue[Item, Prepared, Out] = BatchQueue(held)
+        self._max_prepared = max_prepared
+        self._queue: BatchQueue[Item, Prepared, Out] = BatchQueue(max_prepared)
         self._server: asyncio.Task[None] | None = None
 
     async def compute(self, items: Sequence[Item], urgent: bool = False) -> list[Out]:
@@ -204,12 +204,12 @@ class MicroBatcher(Generic[Item, Prepared, Out]):
         try:
             await asyncio.sleep(self._window)
             while self._queue:
-                if unprepared := self._queue.take_unprepared(_PREPARED_AT_ONCE):
+                if unprepared := self._queue.take_unprepared(_MAX_PREPARED_AT_ONCE):
                     await self._prepare(unprepared)
-                if batch := self._queue.take_batch(self._model.capacity, self._model.size):
+                if batch := self._queue.take_batch(self._model.get_capacity, self._model.get_size):
                     await self._compute(batch)
         except asyncio.CancelledError:
-            self._queue = BatchQueue(self._held)  # the event loop ends, and with it all callers
+            self._queue = BatchQueue(self._max_prepared)  # the event loop ends, and with it all callers
             raise
 
     async def _prepare(self, unprepared: list[_PendingItem[Item, Out]]) -> None:
@@ -221,7 +221,7 @@ class MicroBatcher(Generic[Item, Prepared, Out]):
                 _fail(item, error)
             return
         for item, prepared_item in zip(unprepared, prepared, strict=True):
-            self._queue.add_prepared(item, self._model.shape(prepared_item), prepared_item)
+            self._queue.add_prepared(item, self._model.get_shape(prepared_item), prepared_item)
 
     async def _compute(self, batch: _Batch[Item, Prepared, Out]) -> None:
         try:

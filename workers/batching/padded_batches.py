@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-_ROWS = 8
+_ROW_MULTIPLE = 8
 """The number of rows in a pass is a multiple of this. Otherwise, a row's position could change the last bits of its
 result. On two cores, passes of 8 rows take as little time per text as passes of 64."""
 
@@ -26,17 +26,17 @@ class TokenizedText(NamedTuple):
 
 
 class BatchShapes(NamedTuple):
-    step: int
+    width_step: int
     """Padded widths are multiples of this number of tokens."""
-    widest: int
-    tokens: int
-    """Maximum number of tokens in one pass; a pass has at least `_ROWS` rows, even if these have more tokens."""
+    max_width: int
+    max_tokens: int
+    """Maximum number of tokens in one pass. A pass has at least `_ROW_MULTIPLE` rows, even if they have more."""
 
-    def width(self, tokenized_text: TokenizedText) -> int:
-        return min(-(-tokenized_text.length // self.step) * self.step, self.widest)
+    def pad_width(self, tokenized_text: TokenizedText) -> int:
+        return min(-(-tokenized_text.length // self.width_step) * self.width_step, self.max_width)
 
-    def rows(self, width: int) -> int:
-        return max(_ROWS, self.tokens // width // _ROWS * _ROWS)
+    def count_rows(self, width: int) -> int:
+        return max(_ROW_MULTIPLE, self.max_tokens // width // _ROW_MULTIPLE * _ROW_MULTIPLE)
 
 
 class PaddedModel:
@@ -44,29 +44,31 @@ class PaddedModel:
 
     _batch_shapes: BatchShapes
 
-    def shape(self, tokenized_text: TokenizedText) -> int:
-        return self._batch_shapes.width(tokenized_text)
+    def get_shape(self, tokenized_text: TokenizedText) -> int:
+        return self._batch_shapes.pad_width(tokenized_text)
 
-    def size(self, tokenized_text: TokenizedText) -> int:
+    def get_size(self, tokenized_text: TokenizedText) -> int:
         return 1
 
-    def capacity(self, shape: int) -> int:
-        return self._batch_shapes.rows(shape)
+    def get_capacity(self, shape: int) -> int:
+        return self._batch_shapes.count_rows(shape)
 
 
-def tokenized_texts(encoded: Any) -> list[TokenizedText]:
+def split_tokenized_texts(encoded: Any) -> list[TokenizedText]:
     """Split a tokenizer's output into one `TokenizedText` per text."""
     rows = range(len(encoded["input_ids"]))
     return [TokenizedText({key: np.asarray(encoded[key][row], np.int32) for key in encoded}) for row in rows]
 
 
-def pad_batch(some: Sequence[TokenizedText], rows: int, width: int, padding: int) -> dict[str, NDArray[np.int64]]:
+def pad_batch(
+    tokenized_texts: Sequence[TokenizedText], row_count: int, width: int, padding: int
+) -> dict[str, NDArray[np.int64]]:
     """Return a batch padded to `width` columns, and to the full number of rows by repeating the first row."""
-    all_rows = [*some, *[some[0]] * (rows - len(some))]
+    padded_texts = [*tokenized_texts, *[tokenized_texts[0]] * (row_count - len(tokenized_texts))]
     features = {}
-    for key in some[0].inputs:
-        values = np.full((rows, width), padding if key == "input_ids" else 0, np.int64)
-        for row, item in enumerate(all_rows):
-            values[row, : item.length] = item.inputs[key]
+    for key in tokenized_texts[0].inputs:
+        values = np.full((row_count, width), padding if key == "input_ids" else 0, np.int64)
+        for row_number, tokenized_text in enumerate(padded_texts):
+            values[row_number, : tokenized_text.length] = tokenized_text.inputs[key]
         features[key] = values
     return features

@@ -44,17 +44,17 @@ class CodeAdapter:
             return Absent(reason=error.reason)
 
     async def _read_cached(self, name: str, window: Window) -> Codebase | Absent:
-        commit = await self._github.commit(name, window, self._context)
+        commit = await self._github.fetch_last_commit(name, window, self._context)
         if commit is None:
             return Absent(reason="the repository does not exist or is empty")
-        key = self._key(name, commit)
+        key = self._build_cache_key(name, commit)
         cached = await self._cache.get(key)
         if cached is None:
             cached = await self._survey_or_absent(name, commit)
             await self._cache.put(key, cached)
         return cached
 
-    def _key(self, name: str, commit: Commit) -> str:
+    def _build_cache_key(self, name: str, commit: Commit) -> str:
         """Return the cache key. It contains everything on which a survey depends."""
         reading_settings = self._settings.model_dump_json(include={"paths", "file_bytes", "sources"})
         return f"{name} {commit.sha} {reading_settings}"

@@ -15,14 +15,14 @@ from workers.literature_apis.record_fields import (
     CountOrNone,
     TextOrEmpty,
     ValidEntries,
-    one_line,
+    check_link,
+    clean_line,
     parse_date,
-    web_link,
 )
 from workers.outbound.source_requests import RequestContext, SourceFetcher, SourceRequest, fetch_json
 
-_PAGE = 100
-_QUERY = 240
+_PAGE_ITEMS = 100
+_MAX_QUERY_CHARS = 240
 """Maximum length of a query in characters. It is less than the limit of 256, because the documentation does not say
 whether spaces next to qualifiers count."""
 _NOT_WORDS = re.compile(r"\b(?:AND|OR|NOT)\b|\w+:|[^\w\s.+#-]")
@@ -45,21 +45,21 @@ class _Item(ApiObject):
     pushed_at: TextOrEmpty = ""
 
 
-class _Found(ApiObject):
+class _SearchAnswer(ApiObject):
     items: ValidEntries[_Item]
 
 
-class _Moment(ApiObject):
+class _CommitTime(ApiObject):
     date: TextOrEmpty = ""
 
 
-class _CommitFacts(ApiObject):
-    committer: _Moment = _Moment()
+class _CommitDetails(ApiObject):
+    committer: _CommitTime = _CommitTime()
 
 
 class _Commit(ApiObject):
     sha: Annotated[str, AfterValidator(_check_sha)]
-    commit: _CommitFacts = _CommitFacts()
+    commit: _CommitDetails = _CommitDetails()
 
 
 class _Log(RootModel[tuple[_Commit, ...]]):
@@ -75,49 +75,49 @@ class GitHub:
     async def search(self, query: str, limit: int, window: Window, context: RequestContext) -> list[Repository]:
         """Search name, description and README for repositories created in the window, best first. Undated repositories
         are kept and marked."""
-        found: dict[str, Repository] = {}
-        search_terms = self._query(query, window)
-        for page in range(1, -(-limit // _PAGE) + 1):
-            size = min(limit, _PAGE)
-            params = (("q", search_terms), ("per_page", str(size)), ("page", str(page)))
+        repositories_by_name: dict[str, Repository] = {}
+        search_terms = self._build_search_query(query, window)
+        for page in range(1, -(-limit // _PAGE_ITEMS) + 1):
+            page_items = min(limit, _PAGE_ITEMS)
+            params = (("q", search_terms), ("per_page", str(page_items)), ("page", str(page)))
             request = SourceRequest(self.name, "code", "search/repositories", params)
-            answer = await fetch_json(self._remote, request, context, _Found)
+            answer = await fetch_json(self._remote, request, context, _SearchAnswer)
             items = answer.items if answer else ()
-            repositories = map(_repository, items)
+            repositories = map(_parse_repository, items)
             for repository in keep_within_window(repositories, window, lambda item: item.created, undated=True):
-                found.setdefault(repository.name, repository)
-            if len(items) < size:
+                repositories_by_name.setdefault(repository.name, repository)
+            if len(items) < page_items:
                 break
-        return list(found.values())[:limit]
+        return list(repositories_by_name.values())[:limit]
 
-    def _query(self, query: str, window: Window) -> str:
-        search_terms = " ".join(_NOT_WORDS.sub(" ", query).split())[:_QUERY]
+    def _build_search_query(self, query: str, window: Window) -> str:
+        search_terms = " ".join(_NOT_WORDS.sub(" ", query).split())[:_MAX_QUERY_CHARS]
         parts = [search_terms, "in:name,description,readme"]
         if window != OPEN:
             parts.append(f"created:{window.after or '*'}..{window.before or '*'}")
         return " ".join(parts)
 
-    async def commit(self, name: str, window: Window, context: RequestContext) -> Commit | None:
+    async def fetch_last_commit(self, name: str, window: Window, context: RequestContext) -> Commit | None:
         """Return the last commit on the main branch up to the end of the window's last day; None if there is none or
         the repository does not exist."""
         until = (("until", f"{window.before}T23:59:59Z"),) if window.before else ()
         request = SourceRequest(
             self.name, "code", f"repos/{validate_repository_name(name)}/commits", (*until, ("per_page", "1"))
         )
-        log = await fetch_json(self._remote, request, context, _Log)
-        if log is None or not log.root:
+        commit_log = await fetch_json(self._remote, request, context, _Log)
+        if commit_log is None or not commit_log.root:
             return None
-        return Commit(log.root[0].sha, log.root[0].commit.committer.date)
+        return Commit(commit_log.root[0].sha, commit_log.root[0].commit.committer.date)
 
 
-def _repository(item: _Item) -> Repository:
+def _parse_repository(item: _Item) -> Repository:
     return Repository(
         name=item.full_name,
-        url=web_link(item.html_url),
-        description=one_line(item.description),
+        url=check_link(item.html_url),
+        description=clean_line(item.description),
         stars=item.stargazers_count,
-        language=one_line(item.language),
-        topics=tuple(map(one_line, item.topics)),
+        language=clean_line(item.language),
+        topics=tuple(map(clean_line, item.topics)),
         created=parse_date(item.created_at),
         pushed=parse_date(item.pushed_at),
     )

@@ -16,7 +16,7 @@ from workers.literature_apis.record_fields import parse_date
 from workers.sandbox.runner import Refused, parse_in_sandbox
 
 _MAX_FLAGS = 60
-_WANTED: tuple[ContentKind, ...] = ("gzip",)
+_ARCHIVE_KINDS: tuple[ContentKind, ...] = ("gzip",)
 
 
 class _RepositoryFiles(Frozen):
@@ -45,12 +45,12 @@ class RepositorySurveyor:
         settings = self._settings
         url = f"{settings.archive_url}/{validate_repository_name(name)}/tar.gz/{commit.sha}"
         async with self._slots:
-            _, archive = await self._downloader.read(url, _WANTED, settings.download)
+            _, archive = await self._downloader.read(url, _ARCHIVE_KINDS, settings.download)
             try:
                 files = await self._read(archive, definitions=True)
             except Refused:  # perhaps by a Python file that crashes the parser
                 files = await self._read_or_raise(archive, name)
-        return _codebase(name, commit, files)
+        return _build_codebase(name, commit, files)
 
     async def _read_or_raise(self, archive: bytes, name: str) -> _RepositoryFiles:
         try:
@@ -73,12 +73,12 @@ class RepositorySurveyor:
         )
 
 
-def _codebase(name: str, commit: Commit, files: _RepositoryFiles) -> Codebase:
+def _build_codebase(name: str, commit: Commit, files: _RepositoryFiles) -> Codebase:
     readme, flags = sanitise(files.readme)
-    clean: list[SourceFile] = []
+    sources: list[SourceFile] = []
     for path, text in files.sources.items():
-        cleaned, more_flags = sanitise(text)
-        clean.append(SourceFile(path=clean_text(path), text=cleaned))
+        clean_source, more_flags = sanitise(text)
+        sources.append(SourceFile(path=clean_text(path), text=clean_source))
         flags += more_flags
     return Codebase(
         name=name,
@@ -87,7 +87,7 @@ def _codebase(name: str, commit: Commit, files: _RepositoryFiles) -> Codebase:
         tree=tuple(map(clean_text, files.paths)),
         files=files.files,
         readme=readme.strip(),
-        sources=tuple(clean),
+        sources=tuple(sources),
         definitions=tuple(_make_definition(*definition) for definition in files.definitions),
         left_out=tuple(map(clean_text, files.left_out)),
         flags=flags[:_MAX_FLAGS],

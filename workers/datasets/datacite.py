@@ -19,11 +19,11 @@ from workers.literature_apis.record_fields import (
     CountOrNone,
     TextOrEmpty,
     ValidEntries,
+    check_link,
+    clean_line,
     clean_prose,
-    one_line,
+    clean_title,
     parse_date,
-    title_line,
-    web_link,
 )
 from workers.outbound.source_requests import RequestContext, SourceFetcher, SourceRequest, fetch_parsed, parse_json
 
@@ -98,11 +98,11 @@ class DataCite:
         records = await fetch_parsed(
             self.remote, request, context, lambda response: parse_json(response, _Answer, self.name).data
         )
-        datasets = filter(None, (_dataset(record.attributes) for record in records))
-        found = {
+        datasets = filter(None, (_parse_dataset(record.attributes) for record in records))
+        datasets_by_key = {
             item.key: item for item in keep_within_window(datasets, window, lambda item: item.published, undated=True)
         }
-        return list(found.values())[:limit]
+        return list(datasets_by_key.values())[:limit]
 
 
 def _build_registration_filter(window: Window) -> str:
@@ -111,11 +111,11 @@ def _build_registration_filter(window: Window) -> str:
     return f"registered:[{window.after or '*'} TO {window.before or '*'}]"
 
 
-def _dataset(record: _Attributes) -> Dataset | None:
+def _parse_dataset(record: _Attributes) -> Dataset | None:
     """Convert a record to a data set; None if it has no title or usable DOI."""
     name = find_doi(record.doi) if record.doi.isprintable() else ""
     titles = sorted(record.titles, key=lambda item: bool(item.kind))
-    title = next((text for item in titles if (text := title_line(item.title))), "")
+    title = next((text for item in titles if (text := clean_title(item.title))), "")
     if not name or not title:
         return None
     texts = [
@@ -127,11 +127,11 @@ def _dataset(record: _Attributes) -> Dataset | None:
     return Dataset(
         key=f"doi:{name}",
         title=title,
-        url=web_link(record.url) or f"https://doi.org/{name}",
+        url=check_link(record.url) or f"https://doi.org/{name}",
         description="\n\n".join(filter(None, texts)),
-        creators=tuple(filter(None, (one_line(creator.name) for creator in record.creators))),
-        publisher=one_line(publisher or ""),
-        licence=one_line(record.rights[0].rights) if record.rights else "",
+        creators=tuple(filter(None, (clean_line(creator.name) for creator in record.creators))),
+        publisher=clean_line(publisher or ""),
+        licence=clean_line(record.rights[0].rights) if record.rights else "",
         downloads=record.downloads,
         published=parse_date(record.registered),
     )

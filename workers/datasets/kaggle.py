@@ -18,18 +18,18 @@ from workers.literature_apis.record_fields import (
     CountOrNone,
     TextOrEmpty,
     ValidEntries,
+    check_link,
+    clean_line,
     clean_prose,
-    one_line,
     parse_date,
-    web_link,
 )
 from workers.outbound.source_requests import RequestContext, SourceFetcher, SourceRequest, fetch_parsed, parse_json
 
-_PAGE = 20
+_PAGE_ENTRIES = 20
 _MAX_QUERY_CHARS = 200
 
 
-class _Found(ApiObject):
+class _Entry(ApiObject):
     ref: str
     """Reference in the form `owner/name`."""
     title: TextOrEmpty = ""
@@ -42,7 +42,7 @@ class _Found(ApiObject):
     downloads: CountOrNone = Field(default=None, alias="downloadCount")
 
 
-class _Page(RootModel[ValidEntries[_Found]]):
+class _Page(RootModel[ValidEntries[_Entry]]):
     pass
 
 
@@ -55,31 +55,31 @@ class Kaggle:
 
     async def search(self, query: str, limit: int, window: Window, context: RequestContext) -> list[Dataset]:
         words = strip_to_words(query, _MAX_QUERY_CHARS)
-        found: dict[str, Dataset] = {}
-        for page in range(1, -(-limit // _PAGE) + 1) if words else ():
+        datasets_by_key: dict[str, Dataset] = {}
+        for page in range(1, -(-limit // _PAGE_ENTRIES) + 1) if words else ():
             params = (("search", words), ("page", str(page)))
             request = SourceRequest(self.name, "datasets", "datasets/list", params)
             entries = await fetch_parsed(
                 self.remote, request, context, lambda response: parse_json(response, _Page, self.name).root
             )
-            datasets = [_dataset(entry) for entry in entries if entry.ref.count("/") == 1]
+            datasets = [_parse_dataset(entry) for entry in entries if entry.ref.count("/") == 1]
             for dataset in keep_within_window(datasets, window, lambda item: item.published, undated=True):
-                found.setdefault(dataset.key, dataset)
-            if len(entries) < _PAGE:
+                datasets_by_key.setdefault(dataset.key, dataset)
+            if len(entries) < _PAGE_ENTRIES:
                 break
-        return list(found.values())[:limit]
+        return list(datasets_by_key.values())[:limit]
 
 
-def _dataset(record: _Found) -> Dataset:
-    texts = (one_line(record.subtitle), clean_prose(strip_markup(record.description)))
+def _parse_dataset(record: _Entry) -> Dataset:
+    texts = (clean_line(record.subtitle), clean_prose(strip_markup(record.description)))
     return Dataset(
-        key=f"kaggle:{one_line(record.ref)}",
-        title=one_line(record.title) or one_line(record.ref),
-        url=web_link(record.url) or f"https://www.kaggle.com/datasets/{one_line(record.ref)}",
+        key=f"kaggle:{clean_line(record.ref)}",
+        title=clean_line(record.title) or clean_line(record.ref),
+        url=check_link(record.url) or f"https://www.kaggle.com/datasets/{clean_line(record.ref)}",
         description="\n\n".join(filter(None, texts)),
-        creators=tuple(filter(None, (one_line(record.owner),))),
+        creators=tuple(filter(None, (clean_line(record.owner),))),
         publisher="Kaggle",
-        licence=one_line(record.licence),
+        licence=clean_line(record.licence),
         downloads=record.downloads,
         published=parse_date(record.changed),
     )

@@ -11,7 +11,7 @@ from assayer.ideas.parsing import idea_of_document
 from assayer.models import CitedWork, Document, Idea, UnreadPart
 from assayer.text.sanitise import build_hidden_flags
 from assayer.text.tex import looks_like_tex
-from workers.documents.document_parsing import OFFICE_MARKS, read_document
+from workers.documents.document_parsing import OFFICE_SIGNATURES, read_document
 from workers.documents.limits import DocumentLimits, OfficeLimits, PdfLimits
 from workers.documents.parsed_text import ParsedText
 from workers.documents.pdf_reader import extract_pdf
@@ -23,14 +23,14 @@ KINDS: dict[str, DocumentKind | Literal["pdf"]] = {
     ".gz": "tex", ".tgz": "tex", ".xml": "jats",
 }  # fmt: skip
 """Kinds of documents by file name suffix. Archives are read if they contain a TeX document."""
-_NAMES = {"pdf": "a PDF", "office": "an office document", "html": "an HTML page", "rtf": "RTF", "tex": "TeX",
+_KIND_NAMES = {"pdf": "a PDF", "office": "an office document", "html": "an HTML page", "rtf": "RTF", "tex": "TeX",
           "jats": "an article in JATS"}  # fmt: skip
-_GZIP = b"\x1f\x8b"
-_JATS = re.compile(
+_GZIP_SIGNATURE = b"\x1f\x8b"
+_JATS_START = re.compile(
     rb"(?:<\?xml[^>]*\?>\s*)?(?:<!--.*?-->\s*)*(?:<!doctype\s+article\b|<(?:\w+:)?(?:article|pmc-articleset)\b)",
     re.IGNORECASE | re.DOTALL,
 )
-_HTML = re.compile(
+_HTML_START = re.compile(
     rb"(?:<\?xml[^>]*\?>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE | re.DOTALL
 )
 
@@ -38,7 +38,7 @@ _HTML = re.compile(
 class Bibliography(Protocol):
     """Extractor of a PDF's references that is more reliable than parsing the PDF's text."""
 
-    async def references(self, pdf: bytes, source: str) -> tuple[CitedWork, ...]:
+    async def extract_references(self, pdf: bytes, source: str) -> tuple[CitedWork, ...]:
         """Return the references; empty if the extraction fails."""
         ...
 
@@ -55,7 +55,7 @@ async def read_document_idea(
     not an idea."""
     limits = limits or DocumentLimits()
     suffix = PurePath(source).suffix.lower()
-    kind = kind or document_kind(document) or KINDS.get(suffix, "pdf")
+    kind = kind or detect_kind(document) or KINDS.get(suffix, "pdf")
     is_misnamed = KINDS.get(suffix, kind) != kind
     try:
         if kind == "pdf":
@@ -65,27 +65,27 @@ async def read_document_idea(
     except InputError as error:
         if not is_misnamed:
             raise
-        message = f"The name {source} ends in {suffix}, but the file is {_NAMES[kind]}. {error.message}"
+        message = f"The name {source} ends in {suffix}, but the file is {_KIND_NAMES[kind]}. {error.message}"
         raise InputError(message, error.hint) from error
     suffix_note = UnreadPart(
-        part=f"the suffix {suffix} of the name", reason=f"the file is {_NAMES[kind]} and was read as such"
+        part=f"the suffix {suffix} of the name", reason=f"the file is {_KIND_NAMES[kind]} and was read as such"
     )
     return add_left_out(idea, [suffix_note] if is_misnamed else [])
 
 
-def document_kind(document: bytes) -> DocumentKind | Literal["pdf"] | None:
+def detect_kind(document: bytes) -> DocumentKind | Literal["pdf"] | None:
     """Return the kind of a document detected from its content, or None if it is not recognised."""
     start = document[:4096].lstrip(b"\xef\xbb\xbf \t\r\n")
     if b"%PDF-" in document[:1024]:
         return "pdf"
     if start.startswith(b"{\\rtf"):
         return "rtf"
-    if document.startswith(_GZIP) or (document.startswith(OFFICE_MARKS) and is_tex_archive(document)):
+    if document.startswith(_GZIP_SIGNATURE) or (document.startswith(OFFICE_SIGNATURES) and is_tex_archive(document)):
         return "tex"
-    if document.startswith(OFFICE_MARKS):
+    if document.startswith(OFFICE_SIGNATURES):
         return "office"
-    if markup := _JATS.match(start) or _HTML.match(start):
-        return "jats" if markup.re is _JATS else "html"
+    if markup := _JATS_START.match(start) or _HTML_START.match(start):
+        return "jats" if markup.re is _JATS_START else "html"
     is_text = b"\0" not in document[:4096]
     return "tex" if is_text and looks_like_tex(document.decode("utf-8", "replace")) else None
 
@@ -97,7 +97,7 @@ async def _read_text(document: bytes, kind: DocumentKind, source: str, limits: O
             f"{source} contains a table; a text document is required.",
             "Rename it to end in .xlsx to read every row as an idea.",
         )
-    return text.idea(source)
+    return text.to_idea(source)
 
 
 async def read_pdf_idea(
@@ -108,13 +108,13 @@ async def read_pdf_idea(
     unreadable_note = (
         f" ({parsed.unreadable_pages} of {parsed.pages} pages unreadable)" if parsed.unreadable_pages else ""
     )
-    if parsed.unlooked_pages:
-        unreadable_note += f" ({parsed.unlooked_pages} of {parsed.pages} pages not searched for covered text)"
+    if parsed.unrendered_pages:
+        unreadable_note += f" ({parsed.unrendered_pages} of {parsed.pages} pages not searched for covered text)"
     left_out = tuple(
         UnreadPart(part=f"{pages} of {parsed.pages} pages", reason=reason)
         for pages, reason in (
             (parsed.unreadable_pages, "they could not be read"),
-            (parsed.unlooked_pages, "they were read, but not searched for covered text"),
+            (parsed.unrendered_pages, "they were read, but not searched for covered text"),
         )
         if pages
     )
@@ -132,16 +132,16 @@ async def read_pdf_idea(
         left_out=left_out,
     )
     idea = idea_of_document(document, f"{source}{unreadable_note}")
-    hidden = build_hidden_flags((f"page {item.page}, {item.why}", item.text) for item in parsed.hidden)
-    idea = idea.model_copy(update={"flags": (*idea.flags, *hidden)})
-    references = await bibliography.references(pdf, source) if bibliography else ()
-    if not references or _fields_read(references) < _fields_read(idea.references):
+    hidden_flags = build_hidden_flags((f"page {item.page}, {item.why}", item.text) for item in parsed.hidden)
+    idea = idea.model_copy(update={"flags": (*idea.flags, *hidden_flags)})
+    references = await bibliography.extract_references(pdf, source) if bibliography else ()
+    if not references or _count_parsed_fields(references) < _count_parsed_fields(idea.references):
         return idea
     reading = idea.reading and idea.reading.model_copy(update={"references": len(references)})
     return idea.model_copy(update={"references": references, "references_reader": "grobid", "reading": reading})
 
 
-def _fields_read(references: Sequence[CitedWork]) -> int:
+def _count_parsed_fields(references: Sequence[CitedWork]) -> int:
     """Return how many titles and author lists were read; of two ways to read a list, the better one finds more."""
     return sum(bool(work.title) + bool(work.authors) for work in references)
 

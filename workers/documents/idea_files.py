@@ -29,10 +29,10 @@ from workers.documents.limits import DocumentLimits
 from workers.documents.tex_package import TEX_SUFFIXES, pack_document
 from workers.sandbox.documents import DocumentKind
 
-_TABLE = ".xlsx"
+_TABLE_SUFFIX = ".xlsx"
 IDEA_FILE_SUFFIXES = (
     ".txt", ".md", ".tex", ".html", ".htm", ".xml", ".rtf", ".ipynb", ".pdf", ".docx", ".odt", ".json", ".jsonl",
-    ".ndjson", ".csv", ".tsv", _TABLE, *LIGHT_MARKUP,
+    ".ndjson", ".csv", ".tsv", _TABLE_SUFFIX, *LIGHT_MARKUP,
 )  # fmt: skip
 """Suffixes of the files that are read from a folder."""
 _MAX_BIBLIOGRAPHY_BYTES = 20_000_000
@@ -54,35 +54,35 @@ def _build_rejected_input(source: str, error: AssayerError) -> RejectedInput:
 
 class InputFile(NamedTuple):
     path: Path
-    beside: tuple[str, ...] = ()
+    companion_names: tuple[str, ...] = ()
     """Names of other files in the folder that are not read as ideas, because they belong to this TeX document."""
 
 
 def _check_regular(path: Path) -> None:
     """Raise InputError unless the path is a regular file, because reading a pipe or device may never end."""
     try:
-        regular = path.is_file()
+        is_regular = path.is_file()
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}.") from error
-    if not regular:
+    if not is_regular:
         raise InputError(f"{path} is not a file or folder.")
 
 
 @contextmanager
-def _open_file(path: Path, most_bytes: int) -> Iterator[BinaryIO]:
+def _open_file(path: Path, max_bytes: int) -> Iterator[BinaryIO]:
     """Open a file. Raises InputError if it is too large, or if opening or later reading fails."""
     try:
         with path.open("rb") as file:
-            if os.fstat(file.fileno()).st_size > most_bytes:
+            if os.fstat(file.fileno()).st_size > max_bytes:
                 remedy = "Shorten it, or pass one file per idea."
-                raise InputError(f"{path} has more than {most_bytes / 1e6:g} MB.", remedy)
+                raise InputError(f"{path} has more than {max_bytes / 1e6:g} MB.", remedy)
             yield file
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}.") from error
 
 
-def _bytes(path: Path, most_bytes: int) -> bytes:
-    with _open_file(path, most_bytes) as file:
+def _read_bytes(path: Path, max_bytes: int) -> bytes:
+    with _open_file(path, max_bytes) as file:
         return file.read()
 
 
@@ -111,55 +111,57 @@ class IdeaFileReader:
         try:
             await asyncio.to_thread(_check_regular, path)
             suffix = path.suffix.lower()
-            if suffix in _RECORDS:
-                return await asyncio.to_thread(_RECORDS[suffix], self, path)
-            if suffix == _TABLE:
+            if suffix in _RECORD_READERS:
+                return await asyncio.to_thread(_RECORD_READERS[suffix], self, path)
+            if suffix == _TABLE_SUFFIX:
                 return await self._read_table(path)
-            return [await self._document(file, suffix)]
+            return [await self._read_document(file, suffix)]
         except (InputError, FullTextError) as error:
             return [_build_rejected_input(str(path), error)]
 
-    async def _document(self, file: InputFile, suffix: str) -> Idea:
+    async def _read_document(self, file: InputFile, suffix: str) -> Idea:
         """Read a file that contains one idea."""
         path = file.path
         if suffix in PLAIN_TEXT:
             return await self._read_text_file(path)
         if suffix == ".ipynb":
-            return await asyncio.to_thread(self._notebook, path)
+            return await asyncio.to_thread(self._read_notebook, path)
         if suffix in TEX_SUFFIXES:
-            return await self._tex(path, file.beside)
+            return await self._read_tex(path, file.companion_names)
         if suffix not in KINDS:
             kinds = ", ".join(IDEA_FILE_SUFFIXES)
             raise InputError(f"{path} has an unsupported format.", f"Supported formats: {kinds}.")
         limits = self._limits.pdf if suffix == ".pdf" else self._limits.office
-        return await self._read_parsed(path, await asyncio.to_thread(_bytes, path, limits.file_bytes))
+        return await self._read_parsed(path, await asyncio.to_thread(_read_bytes, path, limits.file_bytes))
 
     async def _read_parsed(self, path: Path, data: bytes, kind: DocumentKind | None = None) -> Idea:
         async with self._parsers:
             return await read_document_idea(data, str(path), self._limits, self._bibliography, kind)
 
-    async def _tex(self, path: Path, beside: Sequence[str]) -> Idea:
+    async def _read_tex(self, path: Path, companion_names: Sequence[str]) -> Idea:
         data = await asyncio.to_thread(pack_document, path, self._limits.office.file_bytes)
         idea = await self._read_parsed(path, data, "tex")
         reason = f"it belongs to the TeX document {path.name}, or is a TeX file that the document does not include"
-        return add_left_out(idea, [UnreadPart(part=f"the file {name}", reason=reason) for name in beside])
+        return add_left_out(idea, [UnreadPart(part=f"the file {name}", reason=reason) for name in companion_names])
 
     async def _read_text_file(self, path: Path) -> Idea:
         """Read a text file. The file may be the source of a TeX document."""
-        data = await asyncio.to_thread(_bytes, path, self._limits.text_bytes)
+        data = await asyncio.to_thread(_read_bytes, path, self._limits.text_bytes)
         text = await asyncio.to_thread(decode_text, data, str(path))
         if not looks_like_tex(text):
             idea_text = await asyncio.to_thread(_read_with_bibliography, text, path)
             return await asyncio.to_thread(parse_idea, text, str(path), known=idea_text)
         return await self._read_parsed(path, data, "tex")
 
-    def _notebook(self, path: Path) -> Idea:
+    def _read_notebook(self, path: Path) -> Idea:
         """Read the text cells of a Jupyter notebook."""
-        content = decode_json(decode_text(_bytes(path, self._limits.json_bytes), str(path)), str(path))
+        content = decode_json(decode_text(_read_bytes(path, self._limits.json_bytes), str(path)), str(path))
         cells = content.get("cells") if isinstance(content, dict) else None
         if not isinstance(cells, list):
             raise InputError(f"{path} is not a Jupyter notebook of version 4.", "Open it in Jupyter and save it again.")
-        texts = [_source(cell) for cell in cells if isinstance(cell, dict) and cell.get("cell_type") == "markdown"]
+        texts = [
+            _join_cell_lines(cell) for cell in cells if isinstance(cell, dict) and cell.get("cell_type") == "markdown"
+        ]
         other_cells = len(cells) - len(texts)
         left_out = [
             UnreadPart(
@@ -171,42 +173,42 @@ class IdeaFileReader:
         return add_left_out(idea, left_out if other_cells else [])
 
     async def _read_table(self, path: Path) -> Outcome:
-        data = await asyncio.to_thread(_bytes, path, self._limits.office.file_bytes)
+        data = await asyncio.to_thread(_read_bytes, path, self._limits.office.file_bytes)
         async with self._parsers:
             table = await read_table(data, str(path), self._limits.office)
-        return _outcome(path, table_ideas(table, str(path), self._latest))
+        return _list_table_ideas(path, table_ideas(table, str(path), self._latest))
 
-    def _json(self, path: Path) -> Outcome:
+    def _read_json(self, path: Path) -> Outcome:
         """Read a JSON file: a record, a list of records, an API response that wraps them, or JSON lines."""
-        data = _bytes(path, self._limits.json_bytes)
+        data = _read_bytes(path, self._limits.json_bytes)
         text = decode_text(data, str(path))
         try:
             content = decode_json(text, str(path))
         except InputError:
             if _is_json_lines(text):
-                return self._jsonl(path)
+                return self._read_json_lines(path)
             raise
         records = records_in(content)
         if not records:
             raise InputError(f"{path} contains an empty list.", "Put one JSON object per idea into the list.")
         if records == [content]:
             return [idea_of_record(content, str(path), self._latest)]
-        return [self._record(record, f"{path}:{number}") for number, record in enumerate(records, 1)]
+        return [self._read_record(record, f"{path}:{number}") for number, record in enumerate(records, 1)]
 
-    def _jsonl(self, path: Path) -> Outcome:
+    def _read_json_lines(self, path: Path) -> Outcome:
         """Read a JSON Lines file. Line numbers start at 1 and include blank lines, which are skipped."""
         outcome: Outcome = []
         with _open_file(path, self._limits.jsonl_bytes) as file:
             encoding = encoding_of(file, str(path))
-            with closing(bounded_lines(file, encoding, self._limits.text_bytes, _count_nothing)) as lines:
+            with closing(bounded_lines(file, encoding, self._limits.text_bytes, _ignore_line)) as lines:
                 for number, line in enumerate(lines, 1):
                     if line.text.strip():
-                        outcome += self._line(line, f"{path}:{number}", encoding)
+                        outcome += self._read_line(line, f"{path}:{number}", encoding)
         if not outcome:
             raise InputError(f"{path} is empty.", "Put one JSON object on each line.")
         return outcome
 
-    def _line(self, line: BoundedLine, source: str, encoding: str) -> Outcome:
+    def _read_line(self, line: BoundedLine, source: str, encoding: str) -> Outcome:
         if not line.whole:
             megabytes = f"{self._limits.text_bytes / 1e6:g} MB"
             return [RejectedInput(source=source, message=f"{source} has more than {megabytes} on one line.")]
@@ -216,29 +218,29 @@ class IdeaFileReader:
         except InputError as error:
             return [_build_rejected_input(source, error)]
         if len(records) == 1:
-            return [self._record(records[0], source)]
-        return [self._record(record, f"{source}.{number}") for number, record in enumerate(records, 1)]
+            return [self._read_record(records[0], source)]
+        return [self._read_record(record, f"{source}.{number}") for number, record in enumerate(records, 1)]
 
-    def _csv(self, path: Path) -> Outcome:
+    def _read_csv(self, path: Path) -> Outcome:
         """Read a CSV file, one idea per row."""
         name, max_bytes = str(path), self._limits.text_bytes
         with _open_file(path, self._limits.jsonl_bytes) as file:
             encoding = encoding_of(file, name)
-            with closing(bounded_lines(file, encoding, max_bytes, _count_nothing)) as lines:
+            with closing(bounded_lines(file, encoding, max_bytes, _ignore_line)) as lines:
                 references = csv_reference_column(lines, name, encoding, max_bytes)
             file.seek(0)
-            with closing(bounded_lines(file, encoding, max_bytes, _count_nothing)) as lines:
+            with closing(bounded_lines(file, encoding, max_bytes, _ignore_line)) as lines:
                 table = csv_ideas(lines, name, encoding, max_bytes, lambda n: f"{path}:{n}", self._latest, references)
-                return _outcome(path, table)
+                return _list_table_ideas(path, table)
 
-    def _record(self, record: object, source: str) -> Idea | RejectedInput:
+    def _read_record(self, record: object, source: str) -> Idea | RejectedInput:
         try:
             return idea_of_record(record, source, self._latest)
         except AssayerError as error:
             return _build_rejected_input(source, error)
 
 
-def _source(cell: Mapping[str, object]) -> str:
+def _join_cell_lines(cell: Mapping[str, object]) -> str:
     """Return the text of a notebook cell, which is stored as one string or as a list of lines."""
     source = cell.get("source")
     return "".join(map(str, source)) if isinstance(source, list) else str(source or "")
@@ -253,21 +255,21 @@ def _read_with_bibliography(text: str, path: Path) -> Document:
     left_out: list[UnreadPart] = []
     for name in filter(None, (part.strip() for part in file_name.split(";"))):
         try:
-            file = _find_beside(path, name)
-            read = read_bibliography(decode_text(_bytes(file, _MAX_BIBLIOGRAPHY_BYTES), name), name)
+            file = _find_in_same_folder(path, name)
+            bibliography = read_bibliography(decode_text(_read_bytes(file, _MAX_BIBLIOGRAPHY_BYTES), name), name)
         except (InputError, OSError) as error:
             left_out.append(UnreadPart(part=f"the bibliography {name}", reason=str(error)))
             continue
-        works += [entry.work for entry in read.entries if not entry.key or f"@{entry.key}" in text]
+        works += [entry.work for entry in bibliography.entries if not entry.key or f"@{entry.key}" in text]
         left_out += [
             UnreadPart(part=f"the entry {entry!r}", reason=f"it is malformed in {name}")
-            for entry in read.unparsed_entries
+            for entry in bibliography.unparsed_entries
         ]
     reader: ReferencesReader = "bibtex" if works else "text"
     return Document(references=tuple(works), references_reader=reader, left_out=tuple(left_out))
 
 
-def _find_beside(path: Path, name: str) -> Path:
+def _find_in_same_folder(path: Path, name: str) -> Path:
     """Return the file with this name in the folder of `path`. Raises InputError if there is none, or if it is a link
     that leads out of the folder."""
     file = path.parent / name
@@ -276,7 +278,7 @@ def _find_beside(path: Path, name: str) -> Path:
     return file
 
 
-def _count_nothing() -> None:
+def _ignore_line() -> None:
     """Do nothing: lines need not be counted, because the file's size is limited."""
 
 
@@ -289,7 +291,7 @@ def _is_json_lines(text: str) -> bool:
         return False
 
 
-def _outcome(path: Path, table: TableIdeas) -> Outcome:
+def _list_table_ideas(path: Path, table: TableIdeas) -> Outcome:
     """Return the ideas and rejected rows of a table; each idea records the lines above the header as left out. Raises
     InputError if the table has no rows."""
     outcome: Outcome = [RejectedInput(source=str(path), message=notice) for notice in table.notices]
@@ -307,11 +309,11 @@ def _outcome(path: Path, table: TableIdeas) -> Outcome:
     return outcome
 
 
-_RECORDS = {
-    ".json": IdeaFileReader._json,
-    ".jsonl": IdeaFileReader._jsonl,
-    ".ndjson": IdeaFileReader._jsonl,
-    ".csv": IdeaFileReader._csv,
-    ".tsv": IdeaFileReader._csv,
+_RECORD_READERS = {
+    ".json": IdeaFileReader._read_json,
+    ".jsonl": IdeaFileReader._read_json_lines,
+    ".ndjson": IdeaFileReader._read_json_lines,
+    ".csv": IdeaFileReader._read_csv,
+    ".tsv": IdeaFileReader._read_csv,
 }
 """Readers of record files, by file name suffix."""

@@ -22,27 +22,27 @@ from workers.documents.idea_files import (
     WorkReader,
 )
 from workers.documents.limits import DocumentLimits
-from workers.documents.tex_package import TEX_SUFFIXES, FolderDocument, folder_documents
+from workers.documents.tex_package import TEX_SUFFIXES, FolderDocument, list_folder_documents
 
 __all__ = [
     "IDEA_FILE_SUFFIXES",
     "IdeasRead",
     "RejectedInput",
-    "are_given_together",
+    "are_submitted_together",
     "read_ideas",
 ]
 
-_NOT_AN_IDEA = "cutoff.txt"
+_CUTOFF_FILE = "cutoff.txt"
 """Name of a file that accompanies ideas in some collections and holds only a date."""
-_WORDS_OF_A_TEXT = 12
+_MIN_TEXT_WORDS = 12
 """Minimum number of words for an argument that is not a path to be treated as the text of an idea."""
-_SHOWN = 60
+_MAX_QUOTED_CHARS = 60
 """Maximum characters of the argument that are repeated in the message."""
 
 
-_ADDRESS = re.compile(r"(https?:)/{1,2}", re.IGNORECASE)
+_WEB_URL_START = re.compile(r"(https?:)/{1,2}", re.IGNORECASE)
 """Matches the beginning of a web URL, even after `pathlib` has merged its two slashes into one."""
-_DOI = re.compile(r"(?:doi:\s*)?10\.\d{4,9}/", re.IGNORECASE)
+_DOI_START = re.compile(r"(?:doi:\s*)?10\.\d{4,9}/", re.IGNORECASE)
 
 
 class IdeasRead(NamedTuple):
@@ -56,21 +56,21 @@ class IdeasRead(NamedTuple):
         return f"IdeasRead({len(self.ideas)} ideas, {len(self.rejected)} rejected)"
 
 
-def _files(path: Path) -> list[InputFile] | RejectedInput:
+def _list_files(path: Path) -> list[InputFile] | RejectedInput:
     """Return the path itself, or the readable files of a folder in name order; subfolders are not entered."""
     try:
         if not path.exists():
-            return _not_a_path(path, "does not exist")
+            return _reject_path(path, "does not exist")
         if not path.is_dir():
             return [InputFile(path)]
-        return _files_of_folder(path)
+        return _list_folder_files(path)
     except OSError as error:
         if error.errno == errno.ENAMETOOLONG:
-            return _not_a_path(path, "is too long for a path")
+            return _reject_path(path, "is too long for a path")
         return RejectedInput(source=str(path), message=f"{path} cannot be read: {error.strerror}.")
 
 
-def _files_of_folder(folder: Path) -> list[InputFile] | RejectedInput:
+def _list_folder_files(folder: Path) -> list[InputFile] | RejectedInput:
     """Return the readable files of a folder. Files that belong to a TeX document in it do not count as ideas
     themselves. Raises OSError."""
     files = [file for file in sorted(folder.iterdir()) if _may_hold_ideas(file)]
@@ -78,25 +78,27 @@ def _files_of_folder(folder: Path) -> list[InputFile] | RejectedInput:
         kinds = ", ".join(IDEA_FILE_SUFFIXES)
         message = f"The folder {folder} contains no {kinds} file; subfolders are not searched."
         return RejectedInput(source=str(folder), message=message)
-    documents = {item.main: item for item in folder_documents(folder, [file.name for file in files])}
-    pieces = {name for item in documents.values() for name in item.pieces}
-    fragments = {file.name for file in files if documents and file.suffix.lower() in TEX_SUFFIXES} - pieces
+    documents = {item.main: item for item in list_folder_documents(folder, [file.name for file in files])}
+    included_names = {name for item in documents.values() for name in item.parts}
+    fragments = {file.name for file in files if documents and file.suffix.lower() in TEX_SUFFIXES} - included_names
     fragments -= {main.name for main in documents}
-    alone = fragments if len(documents) == 1 else set()
+    unused_fragments = fragments if len(documents) == 1 else set()
     return [
-        InputFile(file, tuple(sorted(_list_unread_files(documents[file]) | alone)) if file in documents else ())
+        InputFile(
+            file, tuple(sorted(_list_unread_files(documents[file]) | unused_fragments)) if file in documents else ()
+        )
         for file in files
-        if file in documents or file.name not in pieces | alone
+        if file in documents or file.name not in included_names | unused_fragments
     ]
 
 
 def _list_unread_files(document: FolderDocument) -> set[str]:
     """Return the names of a document's files that are not TeX files."""
-    return {name for name in document.pieces if not name.lower().endswith(TEX_SUFFIXES)}
+    return {name for name in document.parts if not name.lower().endswith(TEX_SUFFIXES)}
 
 
 def _may_hold_ideas(file: Path) -> bool:
-    if file.suffix.lower() not in IDEA_FILE_SUFFIXES or file.name == _NOT_AN_IDEA or file.name[0] == ".":
+    if file.suffix.lower() not in IDEA_FILE_SUFFIXES or file.name == _CUTOFF_FILE or file.name[0] == ".":
         return False
     try:
         return file.is_file()
@@ -105,14 +107,14 @@ def _may_hold_ideas(file: Path) -> bool:
         return True
 
 
-def _not_a_path(path: Path, trouble: str) -> RejectedInput:
+def _reject_path(path: Path, problem: str) -> RejectedInput:
     text = " ".join(str(path).split())
-    if len(text.split(" ")) < _WORDS_OF_A_TEXT:
-        return RejectedInput(source=str(path), message=f"{path} {trouble}.")
-    source = f"{text[:_SHOWN].rstrip()}…" if len(text) > _SHOWN else text
+    if len(text.split(" ")) < _MIN_TEXT_WORDS:
+        return RejectedInput(source=str(path), message=f"{path} {problem}.")
+    source = f"{text[:_MAX_QUOTED_CHARS].rstrip()}…" if len(text) > _MAX_QUOTED_CHARS else text
     return RejectedInput(
         source=source,
-        message=f"{source} {trouble}. A path is expected, but this looks like the text of an idea. "
+        message=f"{source} {problem}. A path is expected, but this looks like the text of an idea. "
         "Save it in a file and pass the file's path.",
     )
 
@@ -122,19 +124,19 @@ async def read_ideas(
     limits: DocumentLimits | None = None,
     latest_cutoff: dt.date | None = None,
     bibliography: Bibliography | None = None,
-    works: WorkReader | None = None,
+    work_reader: WorkReader | None = None,
 ) -> IdeasRead:
     """Return the ideas in files, folders and published works (an arXiv id, a DOI or a web URL), and the inputs that
-    could not be read. Rows with a cutoff after `latest_cutoff` are rejected, as are published works if `works` is
+    could not be read. Rows with a cutoff after `latest_cutoff` are rejected, as are published works if `work_reader` is
     None."""
     reader = IdeaFileReader(limits or DocumentLimits(), latest_cutoff, bibliography)
     tasks: list[asyncio.Task[Outcome] | RejectedInput] = []
     async with asyncio.TaskGroup() as group:
         for path in paths:
-            files = _files(path)
+            files = _list_files(path)
             if isinstance(files, RejectedInput):
                 work = _parse_named_work(path)
-                tasks.append(group.create_task(_read_work(work, works)) if work else files)
+                tasks.append(group.create_task(_read_work(work, work_reader)) if work else files)
             else:
                 tasks += [group.create_task(reader.read(file)) for file in files]
     outcome = [item for task in tasks for item in ([task] if isinstance(task, RejectedInput) else task.result())]
@@ -153,10 +155,10 @@ class _NamedWork(NamedTuple):
 
 def _parse_named_work(path: Path) -> _NamedWork | None:
     """Return the work named by an argument that is not a path, or None."""
-    name = _ADDRESS.sub(r"\1//", str(path))
+    name = _WEB_URL_START.sub(r"\1//", str(path))
     if any(character.isspace() for character in name):
         return None
-    is_address = _ADDRESS.match(name) is not None
+    is_address = _WEB_URL_START.match(name) is not None
     identifiers = (
         find_identifiers(name) if is_address else Identifiers(arxiv=parse_arxiv_id(name), doi=_parse_bare_doi(name))
     )
@@ -167,23 +169,23 @@ def _parse_named_work(path: Path) -> _NamedWork | None:
 
 
 def _parse_bare_doi(name: str) -> str:
-    return find_doi(name) if _DOI.match(name) else ""
+    return find_doi(name) if _DOI_START.match(name) else ""
 
 
-async def _read_work(work: _NamedWork, works: WorkReader | None) -> Outcome:
-    if works is None:
+async def _read_work(work: _NamedWork, work_reader: WorkReader | None) -> Outcome:
+    if work_reader is None:
         message = f"{work.name} names a published work, which this command does not look up. Pass its text as a file."
         return [RejectedInput(source=work.name, message=message)]
     try:
-        return await works.read(work.identifiers, work.address, work.name)
+        return await work_reader.read(work.identifiers, work.address, work.name)
     except AssayerError as error:
         return [RejectedInput(source=work.name, message=str(error))]
 
 
-def are_given_together(paths: Sequence[Path], read: IdeasRead) -> bool:
+def are_submitted_together(paths: Sequence[Path], ideas_read: IdeasRead) -> bool:
     """Return whether several ideas were submitted, or an input that can contain several (a folder or a file of rows),
     even if not all could be read."""
-    inputs: list[Idea | RejectedInput] = [*read.ideas, *read.rejected]
+    inputs: list[Idea | RejectedInput] = [*ideas_read.ideas, *ideas_read.rejected]
     return len(inputs) > 1 or any(
         _is_folder(path) or any(item.source.startswith(f"{path}:") for item in inputs) for path in paths
     )

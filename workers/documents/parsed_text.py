@@ -12,16 +12,16 @@ from assayer.reference_lists.entry_shape import reads_like_entry
 from assayer.text.sanitise import build_hidden_flags
 from assayer.text.section_titles import is_known_title, strip_number
 
-_MAIN_HEADINGS = 2
-_MIN_TITLE_WORDS, _OPENING = 3, 10
+_MIN_MAIN_HEADINGS = 2
+_MIN_TITLE_WORDS, _OPENING_PARAGRAPHS = 3, 10
 """Minimum words of a title in a file's properties, and number of paragraphs that may print it."""
 
 
-def _begins_with_title(paragraphs: Sequence[tuple[int, str]]) -> bool:
+def _has_leading_title(paragraphs: Sequence[tuple[int, str]]) -> bool:
     """Return whether the first paragraph is a heading of a higher level than all others, or one without text of its
     own, and does not name a standard section."""
     levels = [level for level, _ in paragraphs if level > 0]
-    if len(levels) < _MAIN_HEADINGS or paragraphs[0][0] <= 0 or is_known_title(strip_number(paragraphs[0][1])):
+    if len(levels) < _MIN_MAIN_HEADINGS or paragraphs[0][0] <= 0 or is_known_title(strip_number(paragraphs[0][1])):
         return False
     return levels[0] < min(levels[1:]) or (paragraphs[1][0] == levels[0] == min(levels))
 
@@ -58,16 +58,16 @@ class ParsedText(Frozen):
 
     def has_styled_headings(self) -> bool:
         """Return whether styles mark the headings. Otherwise headings are ordinary lines, perhaps in bold."""
-        return sum(level > 0 for level, _ in self.paragraphs) >= _MAIN_HEADINGS
+        return sum(level > 0 for level, _ in self.paragraphs) >= _MIN_MAIN_HEADINGS
 
     def to_markdown(self) -> str:
         """Return the text as Markdown, marking up headings and bold lines."""
         return "\n\n".join(
             f"{'#' * level} {text}" if level > 0 else f"**{text}**" if level < 0 else text
-            for level, text in self._with_notes()
+            for level, text in self._insert_notes()
         )
 
-    def _with_notes(self) -> list[tuple[int, str]]:
+    def _insert_notes(self) -> list[tuple[int, str]]:
         """Return the paragraphs with each note after the first paragraph that refers to it. Notes to which no paragraph
         refers come last."""
         unplaced_notes = dict(self.notes)
@@ -90,26 +90,26 @@ class ParsedText(Frozen):
             len(paragraphs) > 1 and is_generic_title(paragraphs[0][1]) and min(paragraphs[0][0], paragraphs[1][0]) > 0
         ):
             paragraphs = paragraphs[1:]
-        if _begins_with_title(paragraphs):
+        if _has_leading_title(paragraphs):
             return paragraphs[0][1], paragraphs[1:]
-        return self.title or self._title_in_properties(), self.paragraphs
+        return self.title or self._find_title_in_properties(), self.paragraphs
 
-    def _title_in_properties(self) -> str:
+    def _find_title_in_properties(self) -> str:
         """Return the title in the file's properties if it is one: if the text prints it, or begins without a title."""
         title = " ".join(self.named.split())
         if len(title.split()) < _MIN_TITLE_WORDS or is_file_name(title) or is_generic_title(title):
             return ""
-        opening = [text for _, text in self.paragraphs[:_OPENING]]
+        opening = [text for _, text in self.paragraphs[:_OPENING_PARAGRAPHS]]
         opening_line = self.paragraphs[0][0] <= 0 and find_opening_line(self.to_markdown()) if self.paragraphs else ""
         return title if title in opening or not opening_line else ""
 
-    def document(self) -> Document:
+    def to_document(self) -> Document:
         lines = self.reference_lines or tuple(f"[{work.number}] {work.raw}" for work in self.works)
-        listed = Section(title="References", text="\n\n".join(lines))
+        reference_section = Section(title="References", text="\n\n".join(lines))
         return Document(
             title=self._split_title()[0],
             front_matter=tuple(FrontMatterField(name=name, value=value) for name, value in self.front_matter),
-            sections=self.sections() + ((listed,) if lines else ()),
+            sections=self.split_sections() + ((reference_section,) if lines else ()),
             notes=tuple(Note(mark=mark, text=text) for mark, text in self.notes),
             tables=self.tables,
             references=self.works,
@@ -117,16 +117,18 @@ class ParsedText(Frozen):
             left_out=tuple(UnreadPart(part=part, reason=why) for part, why in self.left_out),
         )
 
-    def sections(self) -> tuple[Section, ...]:
+    def split_sections(self) -> tuple[Section, ...]:
         """Return the sections, split at the highest heading level that occurs more than once. Lower headings, and
         reference list entries styled as headings, stay in the text."""
         _, styled = self._split_title()
         paragraphs = [(0 if reads_like_entry(text) else level, text) for level, text in styled]
         levels = [level for level, _ in paragraphs if level > 0]
-        main = min((item for item in levels if levels.count(item) >= _MAIN_HEADINGS), default=min(levels, default=0))
+        main_level = min(
+            (item for item in levels if levels.count(item) >= _MIN_MAIN_HEADINGS), default=min(levels, default=0)
+        )
         parts: list[tuple[str, list[str]]] = [(UNTITLED, [])]
         for level, text in paragraphs:
-            if 0 < level <= main:
+            if 0 < level <= main_level:
                 parts.append((text, []))
             else:
                 parts[-1][1].append(text)
@@ -134,9 +136,9 @@ class ParsedText(Frozen):
             Section(title=title, text="\n\n".join(texts)) for title, texts in parts if texts or title != UNTITLED
         )
 
-    def idea(self, source: str) -> Idea:
+    def to_idea(self, source: str) -> Idea:
         """Return the idea described by the text. Raises InputError."""
-        document = self.document()
+        document = self.to_document()
         if not self.paragraphs:
             raise InputError(f"{source} has no visible text.", "If it contains images of text, run OCR first.")
         source = f"{source} ({self.parts_unread} embedded documents not read)" if self.parts_unread else source

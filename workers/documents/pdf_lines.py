@@ -27,12 +27,12 @@ class PdfLine(NamedTuple):
     """Left edge of the first letter in points."""
 
 
-_EDGE, _MIN_RUNNING = 3, 3
+_EDGE_LINES, _MIN_RUNNING_PAGES = 3, 3
 """Number of lines at the top and bottom of a page that may be running heads, and minimum number of pages on which such
 a line recurs."""
-_OUTERMOST, _MIN_OUTERMOST = 2, 2
+_OUTERMOST_LINES, _MIN_OUTERMOST_PAGES = 2, 2
 """Number of lines that need to recur on fewer pages, and number of these pages."""
-_MIN_HEADS = 3
+_MIN_HEAD_PAGES = 3
 _NUMBERED_HEAD = re.compile(
     r"(?P<left>\d{1,4})[\s|·–-]{1,5}(?P<after>[^\W\d_][^\d]{2,80})|(?P<before>[^\W\d_][^\d]{2,80}?)[\s|·–-]{1,5}(?P<right>\d{1,4})"
 )
@@ -40,9 +40,9 @@ _NUMBERED_HEAD = re.compile(
 _MAX_NUMBER_DIGITS = 4
 """Maximum digits of a page or line number; a longer number may be the end of a DOI."""
 _LINE_NUMBER = re.compile(r"(?P<number>\d{1,4})(?:\s+|$)")
-_MIN_NUMBERED, _MAX_STEP, _FIFTH = 20, 4, 5
+_MIN_NUMBERED_LINES, _MAX_STEP, _EVERY_FIFTH = 20, 4, 5
 """Minimum number of lines with rising numbers in the margin, and maximum difference between two of them."""
-_NUMBERED_LINES, _NUMBERED_PAGES, _MIN_NUMBERED_PAGES = 2 / 3, 0.25, 3
+_NUMBERED_LINES_SHARE, _NUMBERED_PAGES_SHARE, _MIN_NUMBERED_PAGES = 2 / 3, 0.25, 3
 """Minimum shares of the lines of a page and of the pages that are numbered, and minimum number of such pages."""
 _ANY_NUMBER = re.compile(r"\d+")
 
@@ -54,77 +54,80 @@ def build_running_key(line: PdfLine) -> str:
 
 def remove_line_numbers(lines: Sequence[PdfLine]) -> Sequence[PdfLine]:
     """Remove the numbers that manuscripts for review have in the margin of each line, or of each fifth."""
-    marks = [(place, mark) for place, line in enumerate(lines) if (mark := _LINE_NUMBER.match(line.text))]
-    fifths = [(place, mark) for place, mark in marks if int(mark["number"]) % _FIFTH == 0]
-    rising, by_fifths = _keep_rising(marks, range(1, _MAX_STEP + 1)), _keep_rising(fifths, (_FIFTH, 2 * _FIFTH))
-    step, on_pages = 1, _has_numbered_pages(lines, rising)
-    if len(rising) < _MIN_NUMBERED or (len(rising) < len(lines) / 2 and not on_pages):
-        rising, step, on_pages = by_fifths, _FIFTH, False
-    if len(rising) < _MIN_NUMBERED or (len(rising) < len(lines) / 4 / step and not on_pages):
+    marks = [(index, mark) for index, line in enumerate(lines) if (mark := _LINE_NUMBER.match(line.text))]
+    fifths = [(index, mark) for index, mark in marks if int(mark["number"]) % _EVERY_FIFTH == 0]
+    rising, by_fifths = (
+        _select_rising(marks, range(1, _MAX_STEP + 1)),
+        _select_rising(fifths, (_EVERY_FIFTH, 2 * _EVERY_FIFTH)),
+    )
+    step, has_numbered_pages = 1, _has_numbered_pages(lines, rising)
+    if len(rising) < _MIN_NUMBERED_LINES or (len(rising) < len(lines) / 2 and not has_numbered_pages):
+        rising, step, has_numbered_pages = by_fifths, _EVERY_FIFTH, False
+    if len(rising) < _MIN_NUMBERED_LINES or (len(rising) < len(lines) / 4 / step and not has_numbered_pages):
         return lines
-    texts = [line.text[rising[place].end() :] if place in rising else line.text for place, line in enumerate(lines)]
-    for place, next_place in pairwise(sorted(rising)):
-        first, last = (int(rising[item]["number"]) for item in (place, next_place))
+    texts = [line.text[rising[index].end() :] if index in rising else line.text for index, line in enumerate(lines)]
+    for index, next_index in pairwise(sorted(rising)):
+        first, last = (int(rising[item]["number"]) for item in (index, next_index))
         for number in range(first + step, min(last, first + _MAX_STEP * step), step):  # in a word that was joined
-            for unnumbered in range(place, min(next_place, place + 2 * step)):
+            for unnumbered in range(index, min(next_index, index + 2 * step)):
                 texts[unnumbered] = re.sub(rf"(?<=[^\W\d_]){number} (?=[^\W\d_A-Z])", "", texts[unnumbered], count=1)
                 texts[unnumbered] = re.sub(rf"(?<=[a-z]){number} (?=[A-Z])", "-", texts[unnumbered], count=1)
     return [line._replace(text=text) for line, text in zip(lines, texts, strict=True) if text]
 
 
-def _keep_rising(marks: Sequence[tuple[int, re.Match[str]]], steps: Collection[int]) -> dict[int, re.Match[str]]:
-    """Return the marks, by place, whose number exceeds the one before it by one of these steps, and those before."""
+def _select_rising(marks: Sequence[tuple[int, re.Match[str]]], steps: Collection[int]) -> dict[int, re.Match[str]]:
+    """Return the marks, by index, whose number exceeds the one before it by one of these steps, and those before."""
     pairs = (pair for pair in pairwise(marks) if int(pair[1][1]["number"]) - int(pair[0][1]["number"]) in steps)
-    return {place: mark for pair in pairs for place, mark in pair}
+    return {index: mark for pair in pairs for index, mark in pair}
 
 
 def _has_numbered_pages(lines: Sequence[PdfLine], numbered_lines: Iterable[int]) -> bool:
     """Return whether most lines of many pages have a number; pages with figures or appendices may have none."""
-    all_lines = Counter(line.page for line in lines)
-    with_number = Counter(lines[place].page for place in numbered_lines)
-    pages = sum(with_number[page] >= _NUMBERED_LINES * count for page, count in all_lines.items())
-    return pages >= max(_MIN_NUMBERED_PAGES, _NUMBERED_PAGES * len(all_lines))
+    line_counts = Counter(line.page for line in lines)
+    numbered_counts = Counter(lines[index].page for index in numbered_lines)
+    pages = sum(numbered_counts[page] >= _NUMBERED_LINES_SHARE * count for page, count in line_counts.items())
+    return pages >= max(_MIN_NUMBERED_PAGES, _NUMBERED_PAGES_SHARE * len(line_counts))
 
 
 def remove_running_lines(lines: Sequence[PdfLine], title: str = "") -> list[PdfLine]:
     """Remove page numbers, rotated text, and lines at the top or bottom of pages that recur or repeat the title."""
     pages = [list(page) for _, page in groupby(lines, lambda line: line.page)]
     # If all pages are the same, so are their texts, which are then no running heads.
-    distinct_pages = [*{_keys(page): page for page in pages}.values()]
+    distinct_pages = [*{_build_running_keys(page): page for page in pages}.values()]
     return _remove_running(pages, pages, title) or _remove_running(pages, distinct_pages, title)
 
 
-def _keys(page: Iterable[PdfLine]) -> tuple[str, ...]:
+def _build_running_keys(page: Iterable[PdfLine]) -> tuple[str, ...]:
     return tuple(build_running_key(line) for line in page)
 
 
-def _edge(page: Sequence[PdfLine]) -> set[str]:
-    return {*_keys((*page[:_EDGE], *page[-_EDGE:]))}
+def _collect_edge_keys(page: Sequence[PdfLine]) -> set[str]:
+    return {*_build_running_keys((*page[:_EDGE_LINES], *page[-_EDGE_LINES:]))}
 
 
-def _outermost(page: Sequence[PdfLine]) -> set[str]:
-    return {*_keys((*page[:_OUTERMOST], *page[-_OUTERMOST:]))}
+def _collect_outermost_keys(page: Sequence[PdfLine]) -> set[str]:
+    return {*_build_running_keys((*page[:_OUTERMOST_LINES], *page[-_OUTERMOST_LINES:]))}
 
 
 def _remove_running(
     pages: Sequence[Sequence[PdfLine]], counted_pages: Sequence[Sequence[PdfLine]], title: str
 ) -> list[PdfLine]:
     """Remove page numbers, rotated text, and lines that recur at the edges of a third of the `counted_pages` pages."""
-    occurrences = Counter(key for page in counted_pages for key in _edge(page))
-    inside = {key for page in counted_pages for key in _keys(page[_OUTERMOST:-_OUTERMOST])}
-    outermost = Counter(key for page in counted_pages for key in _outermost(page) - inside)
+    occurrences = Counter(key for page in counted_pages for key in _collect_edge_keys(page))
+    inside = {key for page in counted_pages for key in _build_running_keys(page[_OUTERMOST_LINES:-_OUTERMOST_LINES])}
+    outermost = Counter(key for page in counted_pages for key in _collect_outermost_keys(page) - inside)
     running_lines = {
         key
         for key, count in occurrences.items()
-        if count >= max(_MIN_RUNNING, len(counted_pages) // 3)
-        or outermost[key] >= max(_MIN_OUTERMOST, len(counted_pages) // 3)
+        if count >= max(_MIN_RUNNING_PAGES, len(counted_pages) // 3)
+        or outermost[key] >= max(_MIN_OUTERMOST_PAGES, len(counted_pages) // 3)
     } | _find_numbered_heads(pages)
     if title:
         title_key = _ANY_NUMBER.sub("#", title)
-        running_lines |= {key for page in pages[1:] for key in _outermost(page) if title_key in key}
+        running_lines |= {key for page in pages[1:] for key in _collect_outermost_keys(page) if title_key in key}
     return [
         line
-        for page, edge in ((page, _edge(page)) for page in pages)
+        for page, edge in ((page, _collect_edge_keys(page)) for page in pages)
         for line in page
         if line.style.upright
         and not (line.text.isdecimal() and len(line.text) <= _MAX_NUMBER_DIGITS)
@@ -140,4 +143,6 @@ def _find_numbered_heads(pages: Sequence[Sequence[PdfLine]]) -> set[str]:
             if match := _NUMBERED_HEAD.fullmatch(line.text):
                 words, number = match["after"] or match["before"], int(match["left"] or match["right"])
                 heads_by_page[words, number - line.page].add(f"{line.page} {build_running_key(line)}")
-    return {item.partition(" ")[2] for found in heads_by_page.values() if len(found) >= _MIN_HEADS for item in found}
+    return {
+        item.partition(" ")[2] for found in heads_by_page.values() if len(found) >= _MIN_HEAD_PAGES for item in found
+    }

@@ -42,7 +42,7 @@ class ParsedPdf(Frozen):
     """Number of lines of rotated text, which are left out."""
     hidden: tuple[HiddenText, ...] = ()
     """Hidden text, which is excluded from the sections; not sanitised."""
-    unlooked_pages: int = 0
+    unrendered_pages: int = 0
     """Number of pages not rendered because time ran out. Their covered or clipped text is included as ordinary text."""
 
 
@@ -52,7 +52,7 @@ class PdfText(NamedTuple):
     text: str
     hidden: tuple[HiddenText, ...]
     pages: int = 1
-    unlooked_pages: int = 0
+    unrendered_pages: int = 0
     """Number of pages not rendered because time ran out. Their covered text is included in `text`."""
 
 
@@ -104,7 +104,7 @@ async def extract_pdf(pdf: bytes, limits: PdfLimits | None = None, source: str =
         sections=layout.sections,
         pages=parsed.pages,
         unreadable_pages=parsed.unreadable,
-        unlooked_pages=parsed.unlooked,
+        unrendered_pages=parsed.unlooked,
         notes=layout.notes,
         front_matter=tuple(
             FrontMatterField(name=name, value=value)
@@ -121,7 +121,7 @@ def _collect_hidden_texts(parsed: _Lines) -> tuple[HiddenText, ...]:
     return tuple(HiddenText(page + 1, why, text) for page, why, text in parsed.hidden)
 
 
-async def pdf_text(pdf: bytes, limits: PdfLimits, source: str) -> PdfText:
+async def read_pdf_text(pdf: bytes, limits: PdfLimits, source: str) -> PdfText:
     """Return all lines of a PDF in their original order, including running heads. Raises Unreadable."""
     parsed = await _parse(pdf, source, limits)
     text = "\n".join(write_scripts(compose_accents(text)) for *_, text in parsed.lines)

@@ -13,13 +13,13 @@ from assayer.text.tex import is_tex_document
 
 TEX_SUFFIXES = (".tex", ".ltx")
 
-_NAMED = re.compile(
+_INCLUDED_NAME = re.compile(
     rb"\\(?:(?:@@?)?input|InputIfFileExists|include|usepackage|RequirePackage|subfile|subfileinclude|bibliography|addbibresource|addglobalbib)(?![a-zA-Z])\*?\s*"
     rb"(?:\[[^\]]*\])?\s*(?:\{([^{}]*)\}|([\w./-]+))"
     rb"|\\(?:import|subimport|includefrom|inputfrom)\*?\s*\{([^{}]*)\}\s*\{([^{}]*)\}"
 )
-_SUFFIXES = ("", ".tex", ".bib", ".ltx", ".sty")
-_READ = (".tex", ".ltx", ".bib", ".bbl", ".txt", ".sty")
+_TRIED_SUFFIXES = ("", ".tex", ".bib", ".ltx", ".sty")
+_READ_SUFFIXES = (".tex", ".ltx", ".bib", ".bbl", ".txt", ".sty")
 _MAX_FILES = 500
 _MAX_BYTES = 50_000_000
 
@@ -37,15 +37,15 @@ class FolderDocument(NamedTuple):
     """TeX document in a folder."""
 
     main: Path
-    pieces: frozenset[str]
+    parts: frozenset[str]
     """Names of other files in the folder that belong to it: included files, pictures, and generated files."""
 
 
-def folder_documents(folder: Path, names: Sequence[str]) -> list[FolderDocument]:
+def list_folder_documents(folder: Path, names: Sequence[str]) -> list[FolderDocument]:
     """Return the TeX documents in a folder, each with the files that belong to it. A file that cannot be read counts as
     a document, so that the error is reported when the document is read."""
     mains = [folder / name for name in names if name.lower().endswith(TEX_SUFFIXES) and _is_document(folder / name)]
-    return [FolderDocument(main, _pieces(main, names)) for main in mains]
+    return [FolderDocument(main, _list_document_parts(main, names)) for main in mains]
 
 
 def _is_document(file: Path) -> bool:
@@ -55,9 +55,9 @@ def _is_document(file: Path) -> bool:
         return True
 
 
-def _pieces(main: Path, names: Sequence[str]) -> frozenset[str]:
+def _list_document_parts(main: Path, names: Sequence[str]) -> frozenset[str]:
     try:
-        files = _document_files(main, _MAX_BYTES)
+        files = _read_document_files(main, _MAX_BYTES)
     except InputError:
         return frozenset()
     source = b"\n".join(files.values())
@@ -75,36 +75,36 @@ def _pieces(main: Path, names: Sequence[str]) -> frozenset[str]:
     )
 
 
-def pack_document(main: Path, most_bytes: int) -> bytes:
+def pack_document(main: Path, max_bytes: int) -> bytes:
     """Return the content of a TeX file that includes no others; otherwise a ZIP archive of the file and all that it
     includes, directly or indirectly, with the file's name as the archive's comment. Files outside its folder are left
     out. Raises InputError."""
-    files = _document_files(main, most_bytes)
+    files = _read_document_files(main, max_bytes)
     if len(files) == 1:
         return files[main.name]
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as archive:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
         archive.comment = main.name.encode()
         for name, data in files.items():
             archive.writestr(name, data)
-    return packed.getvalue()
+    return buffer.getvalue()
 
 
-def _document_files(main: Path, most_bytes: int) -> dict[str, bytes]:
+def _read_document_files(main: Path, max_bytes: int) -> dict[str, bytes]:
     """Return the files of a document by name, with all `.bib` files of its folder if it names none that is there.
     Raises InputError."""
     folder = main.parent.resolve()
     files: dict[str, bytes] = {}
     unread_names = [main.name]
-    total = 0
+    total_bytes = 0
     while unread_names and len(files) < _MAX_FILES:
         name = unread_names.pop(0)
         if name in files:
             continue
-        files[name] = _content(folder / name)
-        total += len(files[name])
-        if total > most_bytes:
-            raise InputError(f"{main} and its files have more than {most_bytes / 1e6:g} MB.", "Shorten it.")
+        files[name] = _read_content(folder / name)
+        total_bytes += len(files[name])
+        if total_bytes > max_bytes:
+            raise InputError(f"{main} and its files have more than {max_bytes / 1e6:g} MB.", "Shorten it.")
         unread_names += _find_included_files(files[name], name, folder)
         unread_names += _find_bibliography(main, folder) if name == main.name else []
         if not unread_names and not any(map(_is_bibtex, files)):
@@ -116,7 +116,7 @@ def _is_bibtex(name: str) -> bool:
     return name.lower().endswith(".bib")
 
 
-def _content(file: Path) -> bytes:
+def _read_content(file: Path) -> bytes:
     try:
         return file.read_bytes()
     except OSError as error:
@@ -131,21 +131,23 @@ def _find_bibliography(main: Path, folder: Path) -> list[str]:
 
 def _find_included_files(source: bytes, name: str, folder: Path) -> Iterator[str]:
     """Yield the names, relative to the folder, of existing files that a file includes."""
-    for match in _NAMED.finditer(source):
-        braced, bare, first, second = (
+    for match in _INCLUDED_NAME.finditer(source):
+        braced, unbraced, import_folder, imported_name = (
             part.decode("utf-8", "replace").strip() if part else "" for part in match.groups()
         )
-        for file_name in [f"{first}/{second}"] if first or second else (braced or bare).split(","):
-            path = _find(file_name.strip(), (folder / name).parent, folder) if file_name.strip() else None
+        for file_name in (
+            [f"{import_folder}/{imported_name}"] if import_folder or imported_name else (braced or unbraced).split(",")
+        ):
+            path = _find_file(file_name.strip(), (folder / name).parent, folder) if file_name.strip() else None
             if path is not None:
                 yield path
 
 
-def _find(file_name: str, including_folder: Path, folder: Path) -> str | None:
+def _find_file(file_name: str, including_folder: Path, folder: Path) -> str | None:
     for base in (folder, including_folder):
-        for suffix in _SUFFIXES:
+        for suffix in _TRIED_SUFFIXES:
             path = base / f"{file_name}{suffix}"
-            if path.suffix.lower() in _READ and _is_inside(path, folder):
+            if path.suffix.lower() in _READ_SUFFIXES and _is_inside(path, folder):
                 return path.resolve().relative_to(folder).as_posix()
     return None
 

@@ -21,7 +21,7 @@ from torch.nn import functional
 
 from workers.batching.padded_batches import TokenizedText
 
-_STEP = 32
+_ROW_MULTIPLE = 32
 """The number of rows in every matrix is a multiple of this, because kernels may treat remaining rows differently."""
 
 
@@ -70,51 +70,55 @@ class BertEncoder:
         }
 
     def encode(self, texts: Sequence[TokenizedText]) -> Tensor:
-        """Return one row per text. All texts' tokens are concatenated in one matrix, padded to a multiple of `_STEP`
-        rows, so that no text is padded. Only attention treats the texts one by one."""
+        """Return one row per text. All texts' tokens are concatenated in one matrix, padded to a multiple of
+        `_ROW_MULTIPLE` rows, so that no text is padded. Only attention treats the texts one by one."""
         lengths = [text.length for text in texts]
-        filler = -sum(lengths) % _STEP
+        filler_rows = -sum(lengths) % _ROW_MULTIPLE
         ids, kinds = (
-            _concatenate([text.inputs[name] for text in texts], filler) for name in ("input_ids", "token_type_ids")
+            _concatenate([text.inputs[name] for text in texts], filler_rows) for name in ("input_ids", "token_type_ids")
         )
-        positions = _concatenate([np.arange(length) for length in lengths], filler)
-        tokens = self._encode(ids, kinds, positions, [*lengths, filler])
+        positions = _concatenate([np.arange(length) for length in lengths], filler_rows)
+        tokens = self._encode(ids, kinds, positions, [*lengths, filler_rows])
         means = [
             text_tokens.sum(dim=0, dtype=torch.float32) / len(text_tokens)
-            for text_tokens in tokens.split([*lengths, filler])[:-1]
+            for text_tokens in tokens.split([*lengths, filler_rows])[:-1]
         ]
         return functional.normalize(torch.stack(means).to(tokens.dtype), p=2, dim=1)
 
     def _encode(self, ids: Tensor, kinds: Tensor, positions: Tensor, lengths: Sequence[int]) -> Tensor:
         word_embeddings = functional.embedding(ids, self._weights["embeddings.word_embeddings.weight"])
-        kind = functional.embedding(kinds, self._weights["embeddings.token_type_embeddings.weight"])
+        kind_embeddings = functional.embedding(kinds, self._weights["embeddings.token_type_embeddings.weight"])
         position_embeddings = functional.embedding(positions, self._weights["embeddings.position_embeddings.weight"])
-        hidden = self._norm("embeddings", word_embeddings + kind + position_embeddings)
+        hidden = self._apply_norm("embeddings", word_embeddings + kind_embeddings + position_embeddings)
         for number in range(self._layers):
             layer = f"encoder.layer.{number}"
-            hidden = self._norm(f"{layer}.attention.output", self._attention(layer, hidden, lengths) + hidden)
-            wide = functional.gelu(self._linear(f"{layer}.intermediate.dense", hidden))
+            hidden = self._apply_norm(
+                f"{layer}.attention.output", self._apply_attention(layer, hidden, lengths) + hidden
+            )
+            expanded = functional.gelu(self._apply_linear(f"{layer}.intermediate.dense", hidden))
             # oneDNN and MKL may split these long sums differently for each number of rows, so the number is fixed.
-            narrow = torch.cat([self._linear(f"{layer}.output.dense", rows) for rows in wide.split(_STEP)])
-            hidden = self._norm(f"{layer}.output", narrow + hidden)
+            reduced = torch.cat(
+                [self._apply_linear(f"{layer}.output.dense", rows) for rows in expanded.split(_ROW_MULTIPLE)]
+            )
+            hidden = self._apply_norm(f"{layer}.output", reduced + hidden)
         return hidden
 
-    def _attention(self, layer: str, hidden: Tensor, lengths: Sequence[int]) -> Tensor:
+    def _apply_attention(self, layer: str, hidden: Tensor, lengths: Sequence[int]) -> Tensor:
         size = hidden.shape[-1] // self._heads
         query, key, value = (
-            self._linear(f"{layer}.attention.self.{name}", hidden).view(-1, self._heads, size).transpose(0, 1)
+            self._apply_linear(f"{layer}.attention.self.{name}", hidden).view(-1, self._heads, size).transpose(0, 1)
             for name in ("query", "key", "value")
         )
         attended = [
             functional.scaled_dot_product_attention(q[None], k[None], v[None], scale=size**-0.5)[0].transpose(0, 1)
             for q, k, v in zip(*(part.split(list(lengths), dim=1) for part in (query, key, value)), strict=True)
         ]
-        return self._linear(f"{layer}.attention.output.dense", torch.cat(attended).reshape(hidden.shape))
+        return self._apply_linear(f"{layer}.attention.output.dense", torch.cat(attended).reshape(hidden.shape))
 
-    def _linear(self, name: str, inputs: Tensor) -> Tensor:
+    def _apply_linear(self, name: str, inputs: Tensor) -> Tensor:
         return functional.linear(inputs, self._weights[f"{name}.weight"], self._weights[f"{name}.bias"])
 
-    def _norm(self, name: str, inputs: Tensor) -> Tensor:
+    def _apply_norm(self, name: str, inputs: Tensor) -> Tensor:
         weight, bias = self._weights[f"{name}.LayerNorm.weight"], self._weights[f"{name}.LayerNorm.bias"]
         return functional.layer_norm(inputs, (inputs.shape[-1],), weight, bias, self._epsilon)
 

@@ -15,7 +15,7 @@ from transformers.utils.hub import cached_file
 
 from assayer.errors import ConfigurationError
 
-_KIND: Mapping[str, object] = {
+_SUPPORTED_CONFIG: Mapping[str, object] = {
     "output_adapter": True,
     "original_ln_before": True,
     "original_ln_after": True,
@@ -34,7 +34,7 @@ _KIND: Mapping[str, object] = {
 }
 """Configuration values that this implementation supports. A missing value counts as the one listed here."""
 
-_WEIGHT = re.compile(r"(?:.+\.)?layer\.(\d+)\.output\.adapters\..+\.adapter_((?:down\.0|up)\.(?:weight|bias))")
+_WEIGHT_NAME = re.compile(r"(?:.+\.)?layer\.(\d+)\.output\.adapters\..+\.adapter_((?:down\.0|up)\.(?:weight|bias))")
 
 Weights = dict[str, torch.Tensor]
 
@@ -56,7 +56,7 @@ def apply_adapter(model: Any, adapter: str) -> None:
     the adapter is of an unsupported kind or was made for another model, and OSError if it does not exist."""
     adapter_config = json.loads(Path(str(cached_file(adapter, "adapter_config.json"))).read_bytes())
     config = adapter_config.get("config")
-    if not isinstance(config, dict) or any(config.get(key, usual) != usual for key, usual in _KIND.items()):
+    if not isinstance(config, dict) or any(config.get(key, usual) != usual for key, usual in _SUPPORTED_CONFIG.items()):
         raise _build_unreadable_error(adapter, "it is not a sequential bottleneck adapter without extensions")
     if config.get("non_linearity") not in ACT2FN:
         raise _build_unreadable_error(adapter, f"its activation {config.get('non_linearity')!r} is not supported")
@@ -69,7 +69,7 @@ def apply_adapter(model: Any, adapter: str) -> None:
         raise _build_unreadable_error(adapter, f"it does not fit this model of {len(layers)} layers")
     for number, layer in enumerate(layers):
         norm = layer.output.LayerNorm
-        down, up = _linear(weights_by_layer[number], "down.0"), _linear(weights_by_layer[number], "up")
+        down, up = _build_linear(weights_by_layer[number], "down.0"), _build_linear(weights_by_layer[number], "up")
         bottleneck = BottleneckAdapter(norm, down, ACT2FN[config["non_linearity"]], up)
         layer.output.LayerNorm = bottleneck.to(norm.weight.device, norm.weight.dtype).eval()
 
@@ -77,7 +77,7 @@ def apply_adapter(model: Any, adapter: str) -> None:
 def _group_by_layer(adapter: str, weights: Weights) -> dict[int, Weights]:
     weights_by_layer: dict[int, Weights] = defaultdict(dict)
     for name, tensor in weights.items():
-        match = _WEIGHT.fullmatch(name)
+        match = _WEIGHT_NAME.fullmatch(name)
         if match is None:
             raise _build_unreadable_error(adapter, f"it has unexpected weights, {name}")
         weights_by_layer[int(match[1])][match[2]] = tensor
@@ -86,7 +86,7 @@ def _group_by_layer(adapter: str, weights: Weights) -> dict[int, Weights]:
     return weights_by_layer
 
 
-def _linear(weights: Weights, part: str) -> torch.nn.Linear:
+def _build_linear(weights: Weights, part: str) -> torch.nn.Linear:
     weight = weights[f"{part}.weight"]
     linear = torch.nn.Linear(weight.shape[1], weight.shape[0])
     linear.load_state_dict({"weight": weight, "bias": weights[f"{part}.bias"]})

@@ -33,12 +33,12 @@ class LocalEmbedder(ABC, Generic[Row]):
         self._settings = settings
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="embedder")
         self._model = queries
-        self._passages = self._batcher(passages)
-        self._queries = self._passages if queries is passages else self._batcher(queries)
+        self._passages = self._build_batcher(passages)
+        self._queries = self._passages if queries is passages else self._build_batcher(queries)
         self._memo = QueryMemo[Row](settings.memo)
         self._dimensions: int | None = None
 
-    def _batcher(
+    def _build_batcher(
         self, model: BatchModel[EmbeddingInput, TokenizedText, Row]
     ) -> MicroBatcher[EmbeddingInput, TokenizedText, Row]:
         return MicroBatcher(model, self._thread, _WINDOW_SECONDS)
@@ -52,25 +52,25 @@ class LocalEmbedder(ABC, Generic[Row]):
         """Return the vectors' dimensions. If the model's folder does not state them, block until the model is
         loaded."""
         if self._dimensions is None:
-            stated_dimensions = self._model.stated_dimensions()
-            self._dimensions = stated_dimensions or self._thread.submit(self._model.dimensions).result()
+            stated_dimensions = self._model.read_stated_dimensions()
+            self._dimensions = stated_dimensions or self._thread.submit(self._model.get_dimensions).result()
         return self._dimensions
 
     @abstractmethod
     async def embed(self, texts: Sequence[str], kind: Kind) -> Vectors:
         """Return unit vectors, one row per text."""
 
-    async def _rows(self, texts: Sequence[str], kind: Kind) -> list[Row]:
+    async def _embed_cached(self, texts: Sequence[str], kind: Kind) -> list[Row]:
         """Return one result per text. Results for recent queries are cached."""
         if kind == "passage":
             return await self._compute_rows(texts, kind)
-        return await self._memo.rows(texts, lambda missing: self._compute_rows(missing, kind))
+        return await self._memo.get_or_compute(texts, lambda missing: self._compute_rows(missing, kind))
 
     async def _compute_rows(self, texts: Sequence[str], kind: Kind) -> list[Row]:
         batcher = self._queries if kind == "query" else self._passages
         return await batcher.compute([EmbeddingInput(text, kind) for text in texts], urgent=is_urgent())
 
-    def share_processors(self, alone: Callable[[], bool]) -> None:
+    def share_processors(self, is_alone: Callable[[], bool]) -> None:
         """Set a function that returns whether no other work is running in this process, so that the model can use fewer
         threads alongside other work. The default implementation ignores it."""
 
@@ -94,13 +94,13 @@ class SentenceTransformerEmbedder(LocalEmbedder[EmbeddingVector]):
         super().__init__(settings, queries, passages)
 
     async def embed(self, texts: Sequence[str], kind: Kind) -> Vectors:
-        return np.stack(await self._rows(texts, kind)) if texts else np.empty((0, self.dimensions), np.float32)
+        return np.stack(await self._embed_cached(texts, kind)) if texts else np.empty((0, self.dimensions), np.float32)
 
-    def share_processors(self, alone: Callable[[], bool]) -> None:
-        """Make later passes use one thread unless `alone()` is true. By default, passes use all threads allowed by the
-        setting `threads`."""
+    def share_processors(self, is_alone: Callable[[], bool]) -> None:
+        """Make later passes use one thread unless `is_alone()` is true. By default, passes use all threads allowed by
+        the setting `threads`."""
         for model in self._models:
-            model.alone = alone
+            model.is_alone = is_alone
 
     def preload(self) -> None:
         self._thread.submit(self._model.preload)
@@ -120,10 +120,10 @@ class BgeM3Embedder(LocalEmbedder[WeighedText]):
     async def embed_with_weights(self, texts: Sequence[str], kind: Kind) -> WeighedTexts:
         if not texts:
             return WeighedTexts(np.empty((0, self.dimensions), np.float32), ())
-        rows = await self._rows(texts, kind)
+        rows = await self._embed_cached(texts, kind)
         return WeighedTexts(np.stack([row.vector for row in rows]), [row.lexical for row in rows])
 
 
-def local_embedder(settings: EmbedderSettings) -> SentenceTransformerEmbedder | BgeM3Embedder:
+def create_local_embedder(settings: EmbedderSettings) -> SentenceTransformerEmbedder | BgeM3Embedder:
     """Return the local embedder for the settings. Its model is loaded at first use."""
     return BgeM3Embedder(settings) if settings.library == "FlagEmbedding" else SentenceTransformerEmbedder(settings)

@@ -13,14 +13,16 @@ class QueryMemo(Generic[Row]):
         self._size = size
         self._rows: OrderedDict[str, Row] = OrderedDict()
 
-    async def rows(self, queries: Sequence[str], compute: Callable[[list[str]], Awaitable[list[Row]]]) -> list[Row]:
+    async def get_or_compute(
+        self, queries: Sequence[str], compute: Callable[[list[str]], Awaitable[list[Row]]]
+    ) -> list[Row]:
         """Return one row per query, in order. `compute` is called once, with the queries that are not cached."""
-        known = {query: self._rows[query] for query in queries if query in self._rows}
-        missing = list(dict.fromkeys(query for query in queries if query not in known))
+        known_rows = {query: self._rows[query] for query in queries if query in self._rows}
+        missing = list(dict.fromkeys(query for query in queries if query not in known_rows))
         if missing:
-            known |= zip(missing, await compute(missing), strict=True)
-        self._remember(known)
-        return [known[query] for query in queries]
+            known_rows |= zip(missing, await compute(missing), strict=True)
+        self._remember(known_rows)
+        return [known_rows[query] for query in queries]
 
     def _remember(self, rows: dict[str, Row]) -> None:
         for query, row in rows.items():

@@ -41,7 +41,7 @@ class EmbedderSettings(Frozen):
     """Number of query vectors to cache. The least recently used are evicted first."""
 
     @model_validator(mode="after")
-    def _library_fits_the_model(self) -> Self:
+    def _check_library(self) -> Self:
         if self.library == "FlagEmbedding" and self.model == PACKAGED:
             raise ValueError(
                 f"the library FlagEmbedding cannot load the packaged model {PACKAGED}: set ASSAYER_EMBEDDER__MODEL "

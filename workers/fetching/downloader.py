@@ -26,7 +26,7 @@ from workers.fetching.content_types import ContentKind
 from workers.fetching.response_body import WritePiece, receive_body
 from workers.fetching.robots import HostSlots, Robots
 from workers.fetching.settings import DownloadLimits, FetchingSettings
-from workers.fetching.ssrf_guard import AddressPolicy, GuardedClient, HostResolver, loggable_url
+from workers.fetching.ssrf_guard import AddressPolicy, GuardedClient, HostResolver, make_loggable
 
 DOWNLOADS = Counter(
     "assayer_downloads_total",
@@ -35,8 +35,8 @@ DOWNLOADS = Counter(
 )
 DOWNLOADED_BYTES = Counter("assayer_download_bytes_total", "Bytes of delivered bodies after decompression.")
 
-_REDIRECTS = frozenset({301, 302, 303, 307, 308})
-_BATCH = 1_048_576
+_REDIRECT_STATUSES = frozenset({301, 302, 303, 307, 308})
+_WRITE_BYTES = 1_048_576
 """Number of bytes written to disk at a time."""
 _ROBOTS_LIMITS = DownloadLimits(bytes=1_000_000, seconds=20.0, answer_seconds=10.0, patience=10.0)
 
@@ -53,10 +53,10 @@ class Download(NamedTuple):
 
 
 class _DownloadRequest(NamedTuple):
-    wanted: Collection[ContentKind]
+    accepted_kinds: Collection[ContentKind]
     limits: DownloadLimits
     write: WritePiece
-    robots: bool
+    obeys_robots: bool
 
 
 class Downloader(GuardedClient):
@@ -91,11 +91,11 @@ class Downloader(GuardedClient):
 
         async def write(piece: bytes) -> None:
             buffer.extend(piece)
-            if len(buffer) >= _BATCH:
+            if len(buffer) >= _WRITE_BYTES:
                 await asyncio.to_thread(_write_all, file, bytes(buffer))
                 buffer.clear()
 
-        request = _DownloadRequest(accepted_kinds, limits or DownloadLimits(), write, robots=False)
+        request = _DownloadRequest(accepted_kinds, limits or DownloadLimits(), write, obeys_robots=False)
         try:
             download = _require_delivered(await self._download(url, request), url)
             await asyncio.to_thread(_write_all, file, bytes(buffer))
@@ -122,7 +122,7 @@ class Downloader(GuardedClient):
     async def _read_robots(self, url: URL) -> str | None:
         answer, body = await self._download_body(str(url), ("text", "html"), _ROBOTS_LIMITS, robots=False)
         if isinstance(answer, int) and not 400 <= answer < 500:
-            raise DownloadFailed(f"{loggable_url(url)} returned status {answer}.")
+            raise DownloadFailed(f"{make_loggable(url)} returned status {answer}.")
         return None if isinstance(answer, int) else body.decode("utf-8", "replace")
 
     async def _download_body(
@@ -153,38 +153,38 @@ class Downloader(GuardedClient):
     async def _follow_redirects(self, text: str, request: _DownloadRequest) -> Download | int:
         url, seconds_left = self._policy.check_url(text), request.limits.seconds
         for _ in range(self._settings.redirects + 1):
-            if request.robots:
+            if request.obeys_robots:
                 await self._robots.check_allowed(url)
-            async with self._host_slots.slot(url.host or ""), self._connections:
+            async with self._host_slots.hold_slot(url.host or ""), self._connections:
                 started = self._clock.monotonic()
                 try:
                     async with asyncio.timeout(seconds_left):
-                        answer = await self._request(url, request)
+                        answer = await self._send_request(url, request)
                 except TimeoutError:
                     raise DownloadRefused(
-                        f"The download of {loggable_url(url)} was stopped: it exceeded the limit of "
+                        f"The download of {make_loggable(url)} was stopped: it exceeded the limit of "
                         f"{request.limits.seconds:g} s."
                     ) from None
                 seconds_left -= self._clock.monotonic() - started
             if not isinstance(answer, URL):
                 return answer
             url = self._policy.check_url(str(answer))
-        raise DownloadRefused(f"{loggable_url(text)} redirected more than {self._settings.redirects} times.")
+        raise DownloadRefused(f"{make_loggable(text)} redirected more than {self._settings.redirects} times.")
 
-    async def _request(self, url: URL, request: _DownloadRequest) -> Download | URL | int:
-        where = loggable_url(url)
+    async def _send_request(self, url: URL, request: _DownloadRequest) -> Download | URL | int:
+        logged_url = make_loggable(url)
         try:
             async with await self._open_response(url, request.limits) as response:
-                if response.status in _REDIRECTS:
-                    return _redirect_target(response, url)
+                if response.status in _REDIRECT_STATUSES:
+                    return _resolve_redirect(response, url)
                 if response.status != HTTPStatus.OK:
                     return response.status
                 kind, size, sha256 = await receive_body(
-                    response, where, request.wanted, request.limits, request.write, self._clock
+                    response, logged_url, request.accepted_kinds, request.limits, request.write, self._clock
                 )
                 return Download(str(url), kind, response.charset or "", size, sha256)
         except (ClientError, OSError) as error:
-            raise DownloadFailed(f"{where} could not be fetched: {network_error_text(error)}.") from error
+            raise DownloadFailed(f"{logged_url} could not be fetched: {describe_network_error(error)}.") from error
 
     async def _open_response(self, url: URL, limits: DownloadLimits) -> ClientResponse:
         """Send the request and read the response headers."""
@@ -192,7 +192,7 @@ class Downloader(GuardedClient):
             async with asyncio.timeout(limits.answer_seconds):
                 return await self._session.get(url, allow_redirects=False, ssl=self._tls)
         except TimeoutError:
-            raise DownloadFailed(f"{loggable_url(url)} did not answer within {limits.answer_seconds:g} s.") from None
+            raise DownloadFailed(f"{make_loggable(url)} did not answer within {limits.answer_seconds:g} s.") from None
 
 
 def _write_all(file: FileIO, data: bytes) -> None:
@@ -209,21 +209,21 @@ def _write_all(file: FileIO, data: bytes) -> None:
 
 def _require_delivered(answer: Download | int, url: str) -> Download:
     if isinstance(answer, int):
-        raise DownloadFailed(f"{loggable_url(url)} returned status {answer}.")
+        raise DownloadFailed(f"{make_loggable(url)} returned status {answer}.")
     return answer
 
 
-def _redirect_target(response: ClientResponse, url: URL) -> URL:
+def _resolve_redirect(response: ClientResponse, url: URL) -> URL:
     location = response.headers.get("Location", "")
     if not location:
-        raise DownloadFailed(f"{loggable_url(url)} redirected without giving a target URL.")
+        raise DownloadFailed(f"{make_loggable(url)} redirected without giving a target URL.")
     try:
         return url.join(URL(location))
     except ValueError:
-        raise AddressRefused(f"{loggable_url(url)} redirected to an invalid URL.") from None
+        raise AddressRefused(f"{make_loggable(url)} redirected to an invalid URL.") from None
 
 
-def network_error_text(error: ClientError | OSError) -> str:
+def describe_network_error(error: ClientError | OSError) -> str:
     """Describe a network error without the URL, which aiohttp includes in some of its messages."""
     if isinstance(error, ClientConnectorCertificateError):
         return f"its certificate is not valid ({error.certificate_error})"

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from aiohttp import ClientError
 
 from assayer.errors import AddressRefused, DownloadFailed
-from workers.fetching.downloader import network_error_text
-from workers.fetching.ssrf_guard import AddressPolicy, GuardedClient, loggable_url
+from workers.fetching.downloader import describe_network_error
+from workers.fetching.ssrf_guard import AddressPolicy, GuardedClient, make_loggable
 
 
 class GuardedPoster(GuardedClient):
@@ -24,16 +24,16 @@ class GuardedPoster(GuardedClient):
         Raises AddressRefused if the address is not allowed, and DownloadFailed if no response arrives in time. The
         message does not reveal the address to which a name resolves, because the user who chose the name must not find
         it out."""
-        where = loggable_url(url)
+        logged_url = make_loggable(url)
         try:
             async with asyncio.timeout(seconds):
                 address = self._policy.check_url(url)
                 response = await self._session.post(address, data=body, headers=headers, allow_redirects=False)
         except TimeoutError:
-            raise DownloadFailed(f"{where} did not answer within {seconds:g} s.") from None
+            raise DownloadFailed(f"{logged_url} did not answer within {seconds:g} s.") from None
         except AddressRefused as error:
-            raise AddressRefused(f"Connections to {where} are not allowed.") from error
+            raise AddressRefused(f"Connections to {logged_url} are not allowed.") from error
         except (ClientError, OSError) as error:
-            raise DownloadFailed(f"{where} could not be reached: {network_error_text(error)}.") from error
+            raise DownloadFailed(f"{logged_url} could not be reached: {describe_network_error(error)}.") from error
         response.close()
         return response.status

@@ -35,7 +35,7 @@ class ThroughputMonitor:
 
 WritePiece = Callable[[bytes], Awaitable[None]]
 
-_PIECE = 65_536
+_PIECE_BYTES = 65_536
 _CONTENT_ENCODINGS = ("", "identity", "gzip", "x-gzip", "deflate")
 """Accepted content codings; aiohttp decompresses them piece by piece."""
 
@@ -71,10 +71,13 @@ async def receive_body(
             start += piece
             if len(start) < SNIFFED_BYTES:
                 continue
-            piece, kind = start, check_first_bytes(start[:SNIFFED_BYTES], _declared_type(response), accepted_kinds, url)
+            piece, kind = (
+                start,
+                check_first_bytes(start[:SNIFFED_BYTES], _get_declared_type(response), accepted_kinds, url),
+            )
         await write(piece)
     if kind is None:
-        kind = check_first_bytes(start, _declared_type(response), accepted_kinds, url)
+        kind = check_first_bytes(start, _get_declared_type(response), accepted_kinds, url)
         await write(start)
     return ReceivedBody(kind, size, digest.hexdigest())
 
@@ -88,10 +91,10 @@ def _check_headers(
     encoding = response.headers.get("Content-Encoding", "").strip().lower()
     if encoding not in _CONTENT_ENCODINGS:
         raise DownloadRefused(f"{url} has the content encoding {encoding[:40]!r}, which is not supported.")
-    check_declared_type(_declared_type(response), accepted_kinds, url)
+    check_declared_type(_get_declared_type(response), accepted_kinds, url)
 
 
-def _declared_type(response: ClientResponse) -> str:
+def _get_declared_type(response: ClientResponse) -> str:
     """Return the declared content type, or an empty string if the server declares none, for which aiohttp would
     substitute a default."""
     return response.content_type if response.headers.get("Content-Type", "").strip() else ""
@@ -100,7 +103,7 @@ def _declared_type(response: ClientResponse) -> str:
 async def _read_next_piece(response: ClientResponse, url: str, limits: DownloadLimits) -> bytes:
     try:
         async with asyncio.timeout(limits.patience):
-            return await response.content.read(_PIECE)
+            return await response.content.read(_PIECE_BYTES)
     except TimeoutError:
         raise _build_too_slow_error(url, limits) from None
 

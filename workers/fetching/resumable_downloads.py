@@ -21,18 +21,18 @@ from yarl import URL
 
 from assayer.errors import AddressRefused, InputError, SourceRefused, SourceUnavailable
 from assayer.ports import Clock
-from workers.fetching.downloader import network_error_text
+from workers.fetching.downloader import describe_network_error
 from workers.fetching.settings import FetchingSettings, TransferSettings
-from workers.fetching.ssrf_guard import AddressPolicy, GuardedClient, HostResolver, loggable_url
-from workers.outbound.http import retry_after
+from workers.fetching.ssrf_guard import AddressPolicy, GuardedClient, HostResolver, make_loggable
+from workers.outbound.http import find_retry_after
 from workers.outbound.source_pace import Pacer
 
 _LOG = logging.getLogger(__name__)
 _Result = TypeVar("_Result")
-_CHUNK = 1_048_576
-_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_CHUNK_BYTES = 1_048_576
+_REDIRECT_STATUSES = frozenset({301, 302, 303, 307, 308})
 _TRANSIENT_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504})
-_EXPIRED = frozenset({400, 401, 403, 404, 410})
+_EXPIRED_STATUSES = frozenset({400, 401, 403, 404, 410})
 """Statuses that object stores return for an expired signed URL."""
 
 
@@ -70,12 +70,12 @@ class ResumableDownloader(GuardedClient):
         super().__init__(AddressPolicy.from_settings(fetching), resolver, headers, auto_decompress=False)
         self._sleep = sleep
         self._pace = pace
-        self._one_at_a_time = asyncio.Lock()
-        self._last = -math.inf
+        self._read_lock = asyncio.Lock()
+        self._last_read_at = -math.inf
 
     async def read(self, url: str, key: str = "") -> bytes:
         """Return the body of a small response. `key` is sent only to the host of `url`."""
-        return await self._with_retries(url, partial(self._read, url, key))
+        return await self._retry(url, partial(self._read, url, key))
 
     async def save(self, url: str, path: Path, size: int | None = None) -> Literal["whole", "refused"]:
         """Save a large file, resuming from a partial file at `path` if the server still has the same version. Returns
@@ -87,7 +87,7 @@ class ResumableDownloader(GuardedClient):
                 outcome = await self._download_resuming(url, path)
         except TimeoutError:
             raise SourceUnavailable(
-                f"The download of {loggable_url(url)} was stopped: it exceeded the limit of "
+                f"The download of {make_loggable(url)} was stopped: it exceeded the limit of "
                 f"{self._settings.file_seconds:g} s.",
                 "Run the command again; the download continues where it stopped.",
             ) from None
@@ -98,12 +98,12 @@ class ResumableDownloader(GuardedClient):
     async def _download_resuming(self, url: str, path: Path) -> Literal["whole", "refused"]:
         while True:
             with suppress(_PartReceived):
-                return await self._with_retries(url, partial(self._download_part, url, path))
+                return await self._retry(url, partial(self._download_part, url, path))
 
-    async def _with_retries(self, url: str, attempt: Callable[[], Awaitable[_Result]]) -> _Result:
+    async def _retry(self, url: str, attempt: Callable[[], Awaitable[_Result]]) -> _Result:
         retrying = AsyncRetrying(
             retry=retry_if_exception_type(_TransientFailure),
-            wait=self._wait,
+            wait=self._compute_wait,
             stop=stop_after_attempt(self._settings.attempts),
             sleep=self._sleep,
             before_sleep=partial(self._log_retry, url),
@@ -113,7 +113,7 @@ class ResumableDownloader(GuardedClient):
             return await retrying(attempt)
         except _TransientFailure as failure:
             raise SourceUnavailable(
-                f"{loggable_url(url)} {failure.problem}, {self._settings.attempts} times in a row.",
+                f"{make_loggable(url)} {failure.problem}, {self._settings.attempts} times in a row.",
                 "Run the command again later; the download continues where it stopped.",
             ) from None
 
@@ -123,14 +123,14 @@ class ResumableDownloader(GuardedClient):
         problem = failure.problem if isinstance(failure, _TransientFailure) else failure
         _LOG.warning(
             "%s %s. Trying again in %.0f s (attempt %d of %d).",
-            loggable_url(url),
+            make_loggable(url),
             problem,
             state.upcoming_sleep,
             state.attempt_number + 1,
             self._settings.attempts,
         )
 
-    def _wait(self, state: RetryCallState) -> float:
+    def _compute_wait(self, state: RetryCallState) -> float:
         """Return the wait before the next attempt: twice the previous wait, or as long as the service requests."""
         settings = self._settings
         pause = min(settings.backoff_initial * 2.0 ** (state.attempt_number - 1), settings.backoff_max)
@@ -140,8 +140,8 @@ class ResumableDownloader(GuardedClient):
 
     async def _read(self, url: str, key: str) -> bytes:
         limit = self._settings.answer_bytes
-        async with self._one_at_a_time:
-            pause = self._last + self._settings.spacing - self._clock.monotonic()
+        async with self._read_lock:
+            pause = self._last_read_at + self._settings.spacing - self._clock.monotonic()
             if pause > 0:
                 await self._sleep(pause)
             try:
@@ -155,41 +155,41 @@ class ResumableDownloader(GuardedClient):
                     while len(body) <= limit and (piece := await response.content.read(limit + 1 - len(body))):
                         body += piece
             except (ClientError, OSError) as error:
-                raise _TransientFailure(f"could not be read: {_error_text(error)}") from None
+                raise _TransientFailure(f"could not be read: {_describe_error(error)}") from None
             finally:
-                self._last = self._clock.monotonic()
+                self._last_read_at = self._clock.monotonic()
         if len(body) > limit:
-            raise SourceRefused(f"{loggable_url(url)} has more than {limit:,} bytes.")
+            raise SourceRefused(f"{make_loggable(url)} has more than {limit:,} bytes.")
         return body
 
     async def _download_part(self, url: str, path: Path) -> Literal["whole", "refused"]:
         tag_file = path.with_name(path.name + ".etag")
         bytes_present, tag = await asyncio.to_thread(_find_partial_download, path, tag_file)
         headers = {"Range": f"bytes={bytes_present}-", "If-Range": tag} if bytes_present else {}
-        grown = False
+        has_grown = False
         try:
             async with self._open_response(url, headers) as response:
                 if response.status == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE and bytes_present:
                     return await _check_complete(response, bytes_present, path, tag_file)
-                if response.status in _EXPIRED:
+                if response.status in _EXPIRED_STATUSES:
                     return "refused"
                 _check_status(response, url, self._clock.now())
-                follows = response.status == HTTPStatus.PARTIAL_CONTENT and _continues_part(
+                is_continuation = response.status == HTTPStatus.PARTIAL_CONTENT and _is_continuation(
                     response, bytes_present, tag
                 )
-                if not follows:  # delete the old part first: the new tag would appear to belong to it
+                if not is_continuation:  # delete the old part first: the new tag would appear to belong to it
                     await asyncio.to_thread(path.unlink, missing_ok=True)
-                if response.status == HTTPStatus.PARTIAL_CONTENT and not follows:
+                if response.status == HTTPStatus.PARTIAL_CONTENT and not is_continuation:
                     raise _TransientFailure("changed during the download")
-                tag = response.headers.get("ETag", tag if follows else "")
+                tag = response.headers.get("ETag", tag if is_continuation else "")
                 await asyncio.to_thread(tag_file.write_text, tag, "utf-8")
-                with path.open("ab" if follows else "wb") as file:
-                    while piece := await self._next_chunk(response):
+                with path.open("ab" if is_continuation else "wb") as file:
+                    while piece := await self._read_next_chunk(response):
                         await asyncio.to_thread(file.write, piece)
-                        grown = _is_strong_etag(tag)
+                        has_grown = _is_strong_etag(tag)
                         if file.tell() > self._settings.file_bytes:
                             raise SourceRefused(
-                                f"{loggable_url(url)} has more than {self._settings.file_bytes:,} bytes."
+                                f"{make_loggable(url)} has more than {self._settings.file_bytes:,} bytes."
                             )
         except (ClientError, OSError) as error:
             if isinstance(error, OSError) and error.errno == errno.ENOSPC:
@@ -197,13 +197,15 @@ class ResumableDownloader(GuardedClient):
                     f"The disk of {path} is full.",
                     "Free some space and run the command again; the download continues where it stopped.",
                 ) from None
-            raise (_PartReceived() if grown else _TransientFailure(f"was cut off: {_error_text(error)}")) from None
+            raise (
+                _PartReceived() if has_grown else _TransientFailure(f"was cut off: {_describe_error(error)}")
+            ) from None
         await asyncio.to_thread(tag_file.unlink)
         return "whole"
 
-    async def _next_chunk(self, response: ClientResponse) -> bytes:
+    async def _read_next_chunk(self, response: ClientResponse) -> bytes:
         async with asyncio.timeout(self._settings.patience):
-            return await response.content.read(_CHUNK)
+            return await response.content.read(_CHUNK_BYTES)
 
     @asynccontextmanager
     async def _open_response(
@@ -213,38 +215,38 @@ class ResumableDownloader(GuardedClient):
         host."""
         target = first_url = self._check_url(url)
         for _ in range(self._fetching.redirects + 1):
-            shows = {"x-api-key": key} if key and target.origin() == first_url.origin() else {}
+            key_headers = {"x-api-key": key} if key and target.origin() == first_url.origin() else {}
             async with asyncio.timeout(self._settings.answer_seconds):
-                response = await self._session.get(target, allow_redirects=False, headers={**headers, **shows})
+                response = await self._session.get(target, allow_redirects=False, headers={**headers, **key_headers})
             async with response:
-                if response.status not in _REDIRECTS:
+                if response.status not in _REDIRECT_STATUSES:
                     yield response
                     return
                 target = self._check_url(str(target.join(URL(response.headers.get("Location", "")))))
-        raise SourceRefused(f"{loggable_url(url)} redirected more than {self._fetching.redirects} times.")
+        raise SourceRefused(f"{make_loggable(url)} redirected more than {self._fetching.redirects} times.")
 
     def _check_url(self, text: str) -> URL:
         """Validate the URL and return it. It must use HTTPS unless its host is on a network that the operator has
         allowed."""
         url = self._policy.check_url(text)
         if url.scheme != "https" and not self._policy.is_allowed_network(url.raw_host or ""):
-            raise AddressRefused(f"{loggable_url(url)} does not use HTTPS.", "Use a URL that begins with https://.")
+            raise AddressRefused(f"{make_loggable(url)} does not use HTTPS.", "Use a URL that begins with https://.")
         return url
 
 
 def _check_status(response: ClientResponse, url: str, now: dt.datetime) -> None:
     if response.status in _TRANSIENT_STATUSES:
-        raise _TransientFailure(f"returned status {response.status}", retry_after(response.headers, now))
+        raise _TransientFailure(f"returned status {response.status}", find_retry_after(response.headers, now))
     if response.status not in {HTTPStatus.OK, HTTPStatus.PARTIAL_CONTENT}:
         hint = "Check the API key." if response.status in {401, 403} else ""
-        raise SourceRefused(f"{loggable_url(url)} returned status {response.status}.", hint)
+        raise SourceRefused(f"{make_loggable(url)} returned status {response.status}.", hint)
 
 
 def _check_size(url: str, path: Path, size: int) -> None:
     bytes_present = path.stat().st_size
     if bytes_present != size:
         path.unlink()
-        raise SourceRefused(f"{loggable_url(url)} has {bytes_present:,} bytes instead of the expected {size:,}.")
+        raise SourceRefused(f"{make_loggable(url)} has {bytes_present:,} bytes instead of the expected {size:,}.")
 
 
 def _find_partial_download(path: Path, tag_file: Path) -> tuple[int, str]:
@@ -261,21 +263,21 @@ def _is_strong_etag(tag: str) -> bool:
     return bool(tag) and not tag.startswith("W/")
 
 
-def _continues_part(response: ClientResponse, bytes_present: int, tag: str) -> bool:
-    begins = response.headers.get("Content-Range", "").partition("-")[0]
-    return begins == f"bytes {bytes_present}" and response.headers.get("ETag", tag) == tag
+def _is_continuation(response: ClientResponse, bytes_present: int, tag: str) -> bool:
+    range_start = response.headers.get("Content-Range", "").partition("-")[0]
+    return range_start == f"bytes {bytes_present}" and response.headers.get("ETag", tag) == tag
 
 
 async def _check_complete(response: ClientResponse, bytes_present: int, path: Path, tag_file: Path) -> Literal["whole"]:
     """Handle a 416 response to a range request. If the file on disk is complete, return; otherwise, delete it and raise
     _TransientFailure."""
-    total = response.headers.get("Content-Range", "").rpartition("/")[2]
-    if total == str(bytes_present):
+    total_bytes = response.headers.get("Content-Range", "").rpartition("/")[2]
+    if total_bytes == str(bytes_present):
         await asyncio.to_thread(tag_file.unlink)
         return "whole"
     await asyncio.to_thread(path.unlink)
     raise _TransientFailure("changed during the download")
 
 
-def _error_text(error: ClientError | OSError) -> str:
-    return "no response in time" if isinstance(error, TimeoutError) else network_error_text(error)
+def _describe_error(error: ClientError | OSError) -> str:
+    return "no response in time" if isinstance(error, TimeoutError) else describe_network_error(error)

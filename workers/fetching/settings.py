@@ -10,7 +10,7 @@ from assayer.models import Frozen
 Network = IPv4Network | IPv6Network
 
 
-def comma_separated(value: object) -> object:
+def split_commas(value: object) -> object:
     """Split a comma-separated string, as environment variables provide, into a list."""
     return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
 
@@ -23,9 +23,9 @@ def check_networks(values: tuple[str, ...]) -> tuple[str, ...]:
 
 
 class FetchingSettings(Frozen):
-    allow: Annotated[tuple[str, ...], BeforeValidator(comma_separated), AfterValidator(check_networks)] = ()
+    allow: Annotated[tuple[str, ...], BeforeValidator(split_commas), AfterValidator(check_networks)] = ()
     """Non-public networks to which connections are allowed, on any port, such as `10.1.0.0/16,::1/128`."""
-    ports: Annotated[tuple[int, ...], BeforeValidator(comma_separated)] = (80, 443, 8080, 8443)
+    ports: Annotated[tuple[int, ...], BeforeValidator(split_commas)] = (80, 443, 8080, 8443)
     """Ports allowed on public addresses."""
     user_agent: str = "assayer/0.1 (evaluates research ideas; reads what is open)"
     connections: int = Field(default=64, ge=1)

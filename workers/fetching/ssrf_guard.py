@@ -40,14 +40,14 @@ _EMBED_IPV4 = (IPv6Network("::ffff:0:0/96"), IPv6Network("64:ff9b::/96"))
 """IPv4-mapped and NAT64 networks, whose packets reach the IPv4 address in the last 32 bits."""
 
 _SCHEMES = ("http", "https")
-_NAME = re.compile(r"(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.?")
+_HOST_NAME = re.compile(r"(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.?")
 _NUMERIC_END = re.compile(r"(?:.*\.)?(?:\d+|0x[0-9a-f]*)\.?")
 """Matches a host whose last label is a number, which some programs interpret as an IPv4 address (WHATWG URL, 3.5)."""
-_MAX_CHARS = 2_048
-_SHOWN = 200
+_MAX_URL_CHARS = 2_048
+_MAX_LOGGED_CHARS = 200
 
 
-def loggable_url(url: URL | str) -> str:
+def make_loggable(url: URL | str) -> str:
     """Return the URL for errors and logs: without user, query and fragment, because these may contain keys and
     signatures."""
     try:
@@ -56,13 +56,13 @@ def loggable_url(url: URL | str) -> str:
     except (ValueError, TypeError):
         return "an invalid URL"
     if bare.host is None:  # `https:/me:pw@host/` has only a path
-        first, *others = text.split("/")
-        scheme, colon, rest = first.partition(":")
-        text = "/".join([scheme + colon + _without_user(rest), *map(_without_user, others)])
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+        first_segment, *segments = text.split("/")
+        scheme, colon, user_and_host = first_segment.partition(":")
+        text = "/".join([scheme + colon + _remove_user(user_and_host), *map(_remove_user, segments)])
+    return text if len(text) <= _MAX_LOGGED_CHARS else f"{text[:_MAX_LOGGED_CHARS]}…"
 
 
-def _without_user(segment: str) -> str:
+def _remove_user(segment: str) -> str:
     return segment.rpartition("@")[2]
 
 
@@ -80,8 +80,8 @@ class AddressPolicy:
     def check_url(self, text: str) -> URL:
         """Parse and return the URL. Raises AddressRefused if it is malformed, or if its host is an IP address to which
         connections are not allowed."""
-        if len(text) > _MAX_CHARS:
-            raise AddressRefused(f"{loggable_url(text)} is longer than {_MAX_CHARS:,} characters.")
+        if len(text) > _MAX_URL_CHARS:
+            raise AddressRefused(f"{make_loggable(text)} is longer than {_MAX_URL_CHARS:,} characters.")
         try:
             url = URL(text.strip())
         except ValueError as error:
@@ -89,18 +89,18 @@ class AddressPolicy:
         if url.scheme not in _SCHEMES:
             scheme = f"the scheme {url.scheme}:" if url.scheme else "no scheme"
             raise AddressRefused(
-                f"{loggable_url(url)} cannot be fetched: it has {scheme}.", "Only http: and https: are allowed."
+                f"{make_loggable(url)} cannot be fetched: it has {scheme}.", "Only http: and https: are allowed."
             )
         if url.user is not None or url.password is not None:
-            raise AddressRefused(f"{loggable_url(url)} contains a user name or password, which is not allowed.")
+            raise AddressRefused(f"{make_loggable(url)} contains a user name or password, which is not allowed.")
         host, port = url.raw_host, url.port
         if not host or not port:
-            raise AddressRefused(f"{loggable_url(url)} has no host or no valid port.")
+            raise AddressRefused(f"{make_loggable(url)} has no host or no valid port.")
         literal = _parse_literal(host)
         if literal is not None:
-            self.check_address(literal, port, loggable_url(url))
-        elif not _NAME.fullmatch(host) or _NUMERIC_END.fullmatch(host):
-            raise AddressRefused(f"The host of {loggable_url(url)} is not a valid host name or IP address.")
+            self.check_address(literal, port, make_loggable(url))
+        elif not _HOST_NAME.fullmatch(host) or _NUMERIC_END.fullmatch(host):
+            raise AddressRefused(f"The host of {make_loggable(url)} is not a valid host name or IP address.")
         return url
 
     def is_allowed_network(self, host: str) -> bool:
@@ -108,10 +108,10 @@ class AddressPolicy:
         literal = _parse_literal(host)
         return literal is not None and any(literal in item for item in self._allow if item.version == literal.version)
 
-    def check_address(self, address: Address, port: int, url: str) -> None:
+    def check_address(self, address: Address, port: int, subject: str) -> None:
         """Raise AddressRefused unless connections to the address are allowed. `url` is the subject of the error
         message, such as the URL."""
-        ipv4_target = _embedded_ipv4(address)
+        ipv4_target = _extract_embedded_ipv4(address)
         if any(
             item.version == network.version and item in network
             for item in (address, ipv4_target)
@@ -120,12 +120,12 @@ class AddressPolicy:
             return
         if not _is_public(ipv4_target):
             raise AddressRefused(
-                f"{url} resolves to {address}, which is not a public address.",
+                f"{subject} resolves to {address}, which is not a public address.",
                 "To allow it, add its network to ASSAYER_FETCHING__ALLOW.",
             )
         if port not in self._ports:
             raise AddressRefused(
-                f"{url} uses port {port}, which is not allowed.",
+                f"{subject} uses port {port}, which is not allowed.",
                 "To allow it, add it to ASSAYER_FETCHING__PORTS.",
             )
 
@@ -137,7 +137,7 @@ def _parse_literal(host: str) -> Address | None:
         return None
 
 
-def _embedded_ipv4(address: Address) -> Address:
+def _extract_embedded_ipv4(address: Address) -> Address:
     if isinstance(address, IPv6Address) and any(address in network for network in _EMBED_IPV4):
         return IPv4Address(int(address) & 0xFFFF_FFFF)
     return address
@@ -151,7 +151,7 @@ def _is_public(address: Address) -> bool:
     return address in _UNICAST_6 and not any(address in network for network in _NOT_PUBLIC_6)
 
 
-_LOOKUPS = 16
+_MAX_LOOKUPS = 16
 """Maximum number of concurrent DNS lookups."""
 
 
@@ -167,7 +167,7 @@ class SystemHostResolver:
     Lookups run in threads of their own, so that a slow name server delays only other lookups."""
 
     def __init__(self) -> None:
-        self._threads = ThreadPoolExecutor(_LOOKUPS, thread_name_prefix="resolver")
+        self._threads = ThreadPoolExecutor(_MAX_LOOKUPS, thread_name_prefix="resolver")
 
     async def resolve(self, host: str) -> tuple[Address, ...]:
         loop = asyncio.get_running_loop()

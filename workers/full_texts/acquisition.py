@@ -19,14 +19,14 @@ from assayer.errors import (
 from assayer.models import OPEN, Paper, Window
 from workers.full_texts.parsed_paper import ParsedPaper
 from workers.full_texts.pdf_fetcher import ArchivedPdf
-from workers.full_texts.pdf_locations import PdfLocation, additional_pdf_locations, list_known_pdf_locations
+from workers.full_texts.pdf_locations import PdfLocation, list_additional_pdf_locations, list_known_pdf_locations
 from workers.full_texts.settings import FullTextSettings
 from workers.literature_apis.capabilities import LocatesPdfs
 from workers.outbound.source_requests import RequestContext
 
 NO_DATED_COPY = "no free copy is known to date from before the cutoff"
 _WORD = re.compile(r"[^\W\d_]{4,}")
-_BEGINNING = 6_000
+_BEGINNING_CHARS = 6_000
 """Number of characters at the start of a document within which its title is expected."""
 _RETRY_ONCE_IF_LOST = AsyncRetrying(
     retry=retry_if_exception_type(StoredCopyLost), stop=stop_after_attempt(2), reraise=True
@@ -56,12 +56,12 @@ class AcquisitionResult(NamedTuple):
         errors = [attempt.error for attempt in self.attempts if attempt.error is not None]
         if not errors:
             return "no free copy is known"
-        nearest = max(errors, key=_progress)
-        cause = f" ({nearest.cause.replace('_', ' ')})" if isinstance(nearest, Unreadable) else ""
-        return f"{nearest.reason}{cause}"
+        closest_error = max(errors, key=_rank_progress)
+        cause = f" ({closest_error.cause.replace('_', ' ')})" if isinstance(closest_error, Unreadable) else ""
+        return f"{closest_error.reason}{cause}"
 
 
-def _progress(error: AssayerError) -> int:
+def _rank_progress(error: AssayerError) -> int:
     if isinstance(error, Unreadable):
         return 3
     return 2 if isinstance(error, DownloadRefused) else 1 if isinstance(error, DownloadFailed) else 0
@@ -95,21 +95,21 @@ class FullTextAcquisition:
         candidates = list_known_pdf_locations(paper, hosts, window)[: self._settings.copies]
         has_only_later_versions = bool(list_known_pdf_locations(paper, hosts)) and not candidates
         attempts: list[AcquisitionAttempt] = []
-        text = await self._first_readable(paper, candidates, attempts)
+        text = await self._fetch_first_readable(paper, candidates, attempts)
         for locator in locators:
             if text is not None or not paper.identifiers.doi:
                 break
             urls = await _locate(locator, paper, context)
-            more_candidates = additional_pdf_locations(urls, candidates, hosts, window)[: self._settings.copies]
+            more_candidates = list_additional_pdf_locations(urls, candidates, hosts, window)[: self._settings.copies]
             has_only_later_versions = has_only_later_versions or (
-                bool(additional_pdf_locations(urls, candidates, hosts)) and not more_candidates
+                bool(list_additional_pdf_locations(urls, candidates, hosts)) and not more_candidates
             )
-            text = await self._first_readable(paper, more_candidates, attempts)
+            text = await self._fetch_first_readable(paper, more_candidates, attempts)
             candidates += more_candidates
         given_up = NO_DATED_COPY if has_only_later_versions and not attempts else ""
         return AcquisitionResult(text, tuple(attempts), given_up)
 
-    async def _first_readable(
+    async def _fetch_first_readable(
         self, paper: Paper, locations: Sequence[PdfLocation], attempts: list[AcquisitionAttempt]
     ) -> ParsedPaper | None:
         for location in locations:
@@ -153,6 +153,6 @@ def is_same_paper(paper: Paper, text: ParsedPaper) -> bool:
     if text.title and fuzz.token_sort_ratio(paper.title.casefold(), text.title.casefold()) >= 80:
         return True
     title_words = set(_WORD.findall(paper.title.casefold()))
-    beginning = " ".join([text.title, *(section.text[:_BEGINNING] for section in text.sections[:2])]).casefold()
+    beginning = " ".join([text.title, *(section.text[:_BEGINNING_CHARS] for section in text.sections[:2])]).casefold()
     common_words = title_words & set(_WORD.findall(beginning))
     return len(title_words) < 3 or len(common_words) >= 0.6 * len(title_words)

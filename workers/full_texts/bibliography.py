@@ -20,15 +20,15 @@ class GrobidBibliography:
     """Extracts references with GROBID. Implements `workers.documents.idea_reader.Bibliography`."""
 
     grobid: "GrobidPool"
-    teis: "TeiReader"
+    tei_reader: "TeiReader"
     seconds: float
 
-    async def references(self, pdf: bytes, source: str) -> tuple[CitedWork, ...]:
+    async def extract_references(self, pdf: bytes, source: str) -> tuple[CitedWork, ...]:
         """Return the references; empty if GROBID cannot read the PDF or is unreachable. Callers then parse references
         from the text."""
         try:
             tei = await self.grobid.parse(pdf, source, self.seconds)
-            return (await self.teis.read(tei, f"The TEI of {source}")).references
+            return (await self.tei_reader.read(tei, f"The TEI of {source}")).references
         except FullTextError:
             return ()
 

@@ -12,7 +12,7 @@ from workers.full_texts.document_reader import CachingDocumentReader
 from workers.full_texts.embedded_parser import EmbeddedParser
 from workers.full_texts.grobid_pool import GrobidPool
 from workers.full_texts.parsed_paper import ParsedPaper
-from workers.full_texts.pdf_fetcher import ArchivedPdf, ArchivingPdfFetcher, arxiv_pacer
+from workers.full_texts.pdf_fetcher import ArchivedPdf, ArchivingPdfFetcher, create_arxiv_pacer
 from workers.full_texts.pdf_locations import PdfLocation
 from workers.full_texts.settings import FullTextSettings, GrobidSettings
 from workers.full_texts.tei_reader import TeiReader
@@ -50,10 +50,10 @@ async def open_document_store(
     async with AsyncExitStack() as stack:
         pool = await stack.enter_async_context(GrobidPool(grobid)) if grobid.urls else None
         archive = FullTextArchive(FileStorage(store), settings, clock)
-        teis = TeiReader(settings.pdf, settings.parsers_at_once)
-        embedded = EmbeddedParser(settings.pdf, settings.parsers_at_once)
-        reader = CachingDocumentReader(archive, pool, teis, embedded, clock)
-        arxiv = arxiv_pacer(settings, state or InMemorySharedState(clock))
-        stack.push_async_callback(arxiv.aclose)
-        fetcher = ArchivingPdfFetcher(archive, downloader, claims or InMemoryClaims(), arxiv, settings)
+        tei_reader = TeiReader(settings.pdf, settings.parsers_at_once)
+        embedded_parser = EmbeddedParser(settings.pdf, settings.parsers_at_once)
+        reader = CachingDocumentReader(archive, pool, tei_reader, embedded_parser, clock)
+        arxiv_pacer = create_arxiv_pacer(settings, state or InMemorySharedState(clock))
+        stack.push_async_callback(arxiv_pacer.aclose)
+        fetcher = ArchivingPdfFetcher(archive, downloader, claims or InMemoryClaims(), arxiv_pacer, settings)
         yield DocumentStore(fetcher, reader)

@@ -12,8 +12,8 @@ from assayer.models import UnreadableCause
 from workers.full_texts.grobid_tei import MAX_TEI_BYTES
 from workers.full_texts.settings import GrobidSettings
 
-_CODE = re.compile(r"\[([A-Z_]+)\]")
-_FAULTS_OF_DOCUMENTS: dict[str, UnreadableCause] = {
+_ERROR_CODE = re.compile(r"\[([A-Z_]+)\]")
+_DOCUMENT_FAULTS: dict[str, UnreadableCause] = {
     "BAD_INPUT_DATA": "damaged",
     "NO_BLOCKS": "no_text",
     "PARSING_ERROR": "damaged",
@@ -30,7 +30,7 @@ FORM_OPTIONS: Mapping[str, str] = {
     "includeRawCitations": "1",
 }
 """Request parameters that disable external lookups. Without `teiCoordinates`, no element has page coordinates."""
-_SHOWN = 2_000
+_MAX_DETAIL_CHARS = 2_000
 
 
 class GrobidTei(NamedTuple):
@@ -88,8 +88,8 @@ async def send_document(
     try:
         while True:
             seconds_left = max(0.0, deadline - loop.time())
-            done, _ = await asyncio.wait({request}, timeout=min(settings.look_seconds, seconds_left))
-            if done:
+            finished_tasks, _ = await asyncio.wait({request}, timeout=min(settings.look_seconds, seconds_left))
+            if finished_tasks:
                 return request.result()
             if loop.time() >= deadline:
                 return GrobidBroken(f"no response within {settings.document_seconds:g} s")
@@ -109,12 +109,12 @@ async def is_alive(session: ClientSession, url: str, seconds: float) -> bool:
         return False
 
 
-async def server_version(session: ClientSession, url: str, seconds: float) -> str | None:
+async def fetch_version(session: ClientSession, url: str, seconds: float) -> str | None:
     """Return the server's version; None if it does not report one. Older servers return the bare version, newer ones
     JSON."""
     try:
         async with session.get(f"{url}/api/version", timeout=ClientTimeout(total=seconds)) as response:
-            text = (await response.content.read(_SHOWN)).decode("utf-8", "replace").strip()
+            text = (await response.content.read(_MAX_DETAIL_CHARS)).decode("utf-8", "replace").strip()
             if response.status != 200:
                 return None
     except (ClientError, TimeoutError, OSError):
@@ -144,18 +144,18 @@ class AiohttpGrobidTransport:
                 headers={"Accept": "application/xml"},
                 allow_redirects=False,
             ) as response:
-                return grobid_outcome(response.status, await _read(response, limit_body(response.status)))
+                return classify_response(response.status, await _read(response, get_body_limit(response.status)))
         except (ClientError, TimeoutError, OSError) as error:
-            return GrobidBroken(f"{type(error).__name__}: {error}"[:_SHOWN])
+            return GrobidBroken(f"{type(error).__name__}: {error}"[:_MAX_DETAIL_CHARS])
 
 
-def limit_body(status: int) -> int:
+def get_body_limit(status: int) -> int:
     """Return the maximum number of body bytes to read for a status."""
-    return MAX_TEI_BYTES + 1 if status == 200 else _SHOWN
+    return MAX_TEI_BYTES + 1 if status == 200 else _MAX_DETAIL_CHARS
 
 
-def grobid_outcome(status: int, body: bytes) -> GrobidOutcome:
-    """Return the outcome that a response indicates. `body` is its beginning, at most `most_bytes(status)` bytes."""
+def classify_response(status: int, body: bytes) -> GrobidOutcome:
+    """Return the outcome that a response indicates. `body` is its beginning, at most `get_body_limit(status)` bytes."""
     if status == 200:
         return (
             GrobidTei(body)
@@ -167,9 +167,9 @@ def grobid_outcome(status: int, body: bytes) -> GrobidOutcome:
     if status in (429, 503):
         return GrobidBusy()
     message = " ".join(body.decode("utf-8", "replace").split())
-    code = next((code for code in _CODE.findall(message) if code in _FAULTS_OF_DOCUMENTS), None)
+    code = next((code for code in _ERROR_CODE.findall(message) if code in _DOCUMENT_FAULTS), None)
     if code is not None:
-        return GrobidRefused(_FAULTS_OF_DOCUMENTS[code], message)
+        return GrobidRefused(_DOCUMENT_FAULTS[code], message)
     if status in (400, 409, 413, 415):
         return GrobidRefused("refused", f"{status} {message}")
     return GrobidBroken(f"{status} {message}")

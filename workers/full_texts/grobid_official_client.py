@@ -21,14 +21,20 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.exceptions import HTTPError
 from urllib3.fields import RequestField
 
-from workers.full_texts.grobid_client import FORM_OPTIONS, GrobidBroken, GrobidOutcome, grobid_outcome, limit_body
+from workers.full_texts.grobid_client import (
+    FORM_OPTIONS,
+    GrobidBroken,
+    GrobidOutcome,
+    classify_response,
+    get_body_limit,
+)
 from workers.full_texts.settings import GrobidSettings
 
 _LOG = logging.getLogger(__name__)
-_PIECE = 65_536
-_KEEP_SECONDS = 4.0
+_PIECE_BYTES = 65_536
+_MAX_IDLE_SECONDS = 4.0
 """Seconds for which an idle connection is reused. Servers usually close idle connections after five seconds or more."""
-_SHOWN = 2_000
+_MAX_DETAIL_CHARS = 2_000
 
 
 class OfficialGrobidTransport:
@@ -44,21 +50,21 @@ class OfficialGrobidTransport:
         answer: asyncio.Future[GrobidOutcome] = loop.create_future()
         request = _Request()
 
-        def settle(outcome: GrobidOutcome) -> None:
+        def set_outcome(outcome: GrobidOutcome) -> None:
             if not answer.done():
                 answer.set_result(outcome)
 
-        def work() -> None:
-            outcome = self._clients[url].outcome(pdf, request)
+        def send() -> None:
+            outcome = self._clients[url].send_document(pdf, request)
             with suppress(RuntimeError):  # the loop may have been closed
-                loop.call_soon_threadsafe(settle, outcome)
+                loop.call_soon_threadsafe(set_outcome, outcome)
 
         # A daemon thread, so that a waiting request does not prevent the process from ending.
-        threading.Thread(target=work, daemon=True, name="grobid-client-python").start()
+        threading.Thread(target=send, daemon=True, name="grobid-client-python").start()
         try:
             return await answer
         finally:
-            request.end()
+            request.abort()
 
 
 class _Request:
@@ -68,22 +74,22 @@ class _Request:
         self._connection: _Connection | None = None
         self._has_ended = False
 
-    def takes(self, connection: "_Connection") -> None:
-        with _OWNERS:
+    def assign(self, connection: "_Connection") -> None:
+        with _OWNERS_LOCK:
             self._connection, connection.owner = connection, self
             if self._has_ended:
                 _shut_down(connection)
 
-    def end(self) -> None:
+    def abort(self) -> None:
         """Abort the request by closing its connection, unless it is already answered or the connection now belongs to
         another request."""
-        with _OWNERS:
+        with _OWNERS_LOCK:
             self._has_ended = True
             if self._connection is not None and self._connection.owner is self:
                 _shut_down(self._connection)
 
-    def is_answered(self) -> None:
-        with _OWNERS:
+    def mark_answered(self) -> None:
+        with _OWNERS_LOCK:
             if self._connection is not None and self._connection.owner is self:
                 self._connection.owner, self._connection.idle_since = None, time.monotonic()
 
@@ -100,7 +106,7 @@ class _ServerLost(Exception):
     cannot be opened."""
 
 
-_OWNERS = threading.Lock()
+_OWNERS_LOCK = threading.Lock()
 _current = threading.local()
 """Per-thread state; `request` is the _Request that the thread is processing."""
 
@@ -111,14 +117,14 @@ class _Connection(HTTPConnection):
 
     def connect(self) -> None:
         super().connect()
-        _current.request.takes(self)
+        _current.request.assign(self)
 
     def putrequest(self, *args: Any, **kwargs: Any) -> None:
         """Start the request, on a new connection if the server may be about to close the old one."""
-        if self.idle_since is not None and time.monotonic() - self.idle_since > _KEEP_SECONDS:
+        if self.idle_since is not None and time.monotonic() - self.idle_since > _MAX_IDLE_SECONDS:
             self.close()
         if self.sock is not None:
-            _current.request.takes(self)
+            _current.request.assign(self)
         super().putrequest(*args, **kwargs)
 
 
@@ -149,7 +155,7 @@ class _Client(GrobidClient):
             retries=False,
         )
 
-    def outcome(self, pdf: bytes, request: _Request) -> GrobidOutcome:
+    def send_document(self, pdf: bytes, request: _Request) -> GrobidOutcome:
         _current.request = request
         try:
             body: Any  # bytes from `call_api`, although the client declares text
@@ -161,10 +167,10 @@ class _Client(GrobidClient):
                 include_raw_citations=True,
             )
         except Exception as error:  # noqa: BLE001 - reported to the pool, which sends the document to another server
-            return GrobidBroken(f"{type(error).__name__}: {error}"[:_SHOWN])
+            return GrobidBroken(f"{type(error).__name__}: {error}"[:_MAX_DETAIL_CHARS])
         finally:
-            request.is_answered()
-        return grobid_outcome(status, body if isinstance(body, bytes) else str(body).encode())
+            request.mark_answered()
+        return classify_response(status, body if isinstance(body, bytes) else str(body).encode())
 
     def _configure_logging(self) -> None:
         """Use this module's logger. The client's own method would remove other code's handlers and print to stdout."""
@@ -183,8 +189,8 @@ class _Client(GrobidClient):
         """Send a request on a reused connection, without redirects, and with a limit on the size of the response. The
         result has the form that the client expects."""
         fields: list[RequestField | tuple[str, str]] = [*{**FORM_OPTIONS, **(data or {})}.items()]
-        for name, (filename, handle, kind, more) in (files or {}).items():
-            part = RequestField(name, handle.read(), filename=filename, headers=dict(more))
+        for name, (filename, handle, kind, part_headers) in (files or {}).items():
+            part = RequestField(name, handle.read(), filename=filename, headers=dict(part_headers))
             part.make_multipart(content_type=kind)
             fields.append(part)
         try:
@@ -193,14 +199,14 @@ class _Client(GrobidClient):
                 preload_content=False, redirect=False, retries=False,
             )  # fmt: skip
             with response:
-                max_bytes = limit_body(response.status)
+                max_bytes = get_body_limit(response.status)
                 body = bytearray()
-                for piece in response.stream(_PIECE, decode_content=True):
+                for piece in response.stream(_PIECE_BYTES, decode_content=True):
                     body += piece
                     if len(body) >= max_bytes:
                         response.close()
                         break
-                _current.request.is_answered()
+                _current.request.mark_answered()
         except (HTTPError, OSError) as error:
             raise _ServerLost(f"{type(error).__name__}: {error}") from None
         return SimpleNamespace(text=bytes(body[:max_bytes])), response.status

@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 
 Note = Mapping[str, Any]
 
-_AT_A_TIME = 1000
-_UNDECLARED = ("Submission", "Blind_Submission")
+_PAGE_NOTES = 1000
+_USUAL_INVITATIONS = ("Submission", "Blind_Submission")
 """Usual names of the invitation to submit, for venues that do not declare it."""
 _VENUE_PAGES = {"/group": "id", "/submissions": "venue"}
 """Query parameter that names the venue, keyed by the page's path."""
 _REMEDY = "Check the URL. Submissions that are not public can be read from a JSON export of their notes."
 
 
-def venue_in(address: str) -> str:
+def parse_venue(address: str) -> str:
     """Return the venue of an OpenReview page, such as `ICLR.cc/2025/Conference`; empty for other pages."""
     parts = urlsplit(address)
     if (parts.hostname or "").removeprefix("www.") != "openreview.net" or parts.path not in _VENUE_PAGES:
@@ -45,7 +45,7 @@ class OpenReviewNotes:
         self._downloader = downloader
         self._apis = apis
 
-    async def submission(self, forum: str) -> Note:
+    async def fetch_submission(self, forum: str) -> Note:
         """Return the note that opened a forum. Raises InputError if there is no public one."""
         failures: list[str] = []
         for api in self._apis:
@@ -53,36 +53,36 @@ class OpenReviewNotes:
                 return note
         raise InputError(f"OpenReview has no public submission {forum}. {' '.join(failures)}".strip(), _REMEDY)
 
-    async def submissions(self, venue: str) -> list[Note]:
+    async def fetch_submissions(self, venue: str) -> list[Note]:
         """Return all submissions to a venue, including withdrawn ones. Raises InputError if there are none."""
         failures: list[str] = []
         for api in self._apis:
-            for invitation in await self._invitations(api, venue, failures):
+            for invitation in await self._find_invitations(api, venue, failures):
                 if notes := await self._list_all(api, {"invitation": invitation, "sort": "number:asc"}, failures):
                     return notes
         raise InputError(f"OpenReview has no public submissions to {venue}. {' '.join(failures)}".strip(), _REMEDY)
 
-    async def _invitations(self, api: str, venue: str, failures: list[str]) -> list[str]:
+    async def _find_invitations(self, api: str, venue: str, failures: list[str]) -> list[str]:
         """Return the invitation to submit that the venue declares or, if it declares none, the usual ones."""
         for group in await self._list(api, "groups", {"id": venue}, failures):
             submission_invitation = group["content"].get("submission_id")
             if isinstance(submission_invitation, Mapping) and isinstance(submission_invitation.get("value"), str):
                 return [submission_invitation["value"]]
-        return [f"{venue}/-/{name}" for name in _UNDECLARED]
+        return [f"{venue}/-/{name}" for name in _USUAL_INVITATIONS]
 
     async def _list_all(self, api: str, query: Mapping[str, str], failures: list[str]) -> list[Note]:
         """Return the notes from all pages of results. Raises InputError if a page after the first fails."""
         notes: list[Note] = []
         while True:
-            page = {"limit": str(_AT_A_TIME), "offset": str(len(notes)), **query}
+            page_query = {"limit": str(_PAGE_NOTES), "offset": str(len(notes)), **query}
             failures_before = len(failures)
-            notes_of_page = await self._list(api, "notes", page, failures)
+            page_notes = await self._list(api, "notes", page_query, failures)
             if notes and len(failures) > failures_before:
                 raise InputError(
                     f"OpenReview stopped after {len(notes)} submissions. {failures[-1]}", "Try again later."
                 )
-            notes += notes_of_page
-            if len(notes_of_page) < _AT_A_TIME:
+            notes += page_notes
+            if len(page_notes) < _PAGE_NOTES:
                 return notes
 
     async def _list(self, api: str, kind: str, query: Mapping[str, str], failures: list[str]) -> list[Note]:

@@ -19,7 +19,7 @@ class ParsedPaper(Frozen):
     flags: tuple[TextFlag, ...] = ()
     """Flagged text that readers cannot see. It is not part of the other fields."""
 
-    def full_text(self, paper: PaperId) -> FullText:
+    def to_full_text(self, paper: PaperId) -> FullText:
         return FullText(
             paper_id=paper,
             sections=self.sections,

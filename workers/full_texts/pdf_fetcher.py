@@ -24,13 +24,13 @@ from workers.outbound.source_pace import PaceLimits, Pacer
 from workers.outbound.store import SharedState
 
 
-def arxiv_pacer(settings: FullTextSettings, state: SharedState) -> Pacer:
+def create_arxiv_pacer(settings: FullTextSettings, state: SharedState) -> Pacer:
     """Return the rate limiter for PDF downloads from arXiv. All processes with the same state share its limit."""
     limits = PaceLimits(settings.hosts.arxiv_spacing_seconds, 1, settings.download.seconds)
     return Pacer(state, f"files {settings.hosts.arxiv}", limits)
 
 
-_WANTED: tuple[ContentKind, ...] = ("pdf",)
+_ACCEPTED_KINDS: tuple[ContentKind, ...] = ("pdf",)
 
 
 class ArchivedPdf(NamedTuple):
@@ -69,11 +69,11 @@ class ArchivingPdfFetcher:
 
     async def _get(self, location: PdfLocation) -> ArchivedPdf:
         url = location.url
-        digest = await self._archive.document_at(url)
+        digest = await self._archive.find_document(url)
         if digest is not None:
             return ArchivedPdf(digest, cached=True)
         async with self._hold_claim(url):
-            digest = await self._archive.document_at(url)  # another process may have fetched it in the meantime
+            digest = await self._archive.find_document(url)  # another process may have fetched it in the meantime
             if digest is not None:
                 return ArchivedPdf(digest, cached=True)
             async with self._arxiv.take_turn() if location.source == "arxiv_files" else nullcontext():
@@ -96,7 +96,7 @@ class ArchivingPdfFetcher:
         with tempfile.TemporaryDirectory(prefix="assayer-pdf-") as folder:
             file = Path(folder) / "document.pdf"
             try:
-                download = await self._downloader.to_file(url, file, _WANTED, self._settings.download)
+                download = await self._downloader.to_file(url, file, _ACCEPTED_KINDS, self._settings.download)
             except (AddressRefused, DownloadFailed, DownloadRefused) as error:
                 await self._archive.add_download_failure(url, error)
                 raise

@@ -21,7 +21,7 @@ from workers.outbound.single_flight import InFlight, SingleFlight, Waiter
 from workers.outbound.source_requests import RequestContext
 
 _LOG = logging.getLogger(__name__)
-_TOO_LATE = "not fetched and read in time"
+_TOO_LATE_REASON = "not fetched and read in time"
 
 AcquisitionKey = tuple[tuple[PdfLocation, ...], str, dt.date | None]
 """Inputs that determine a paper's text: its known locations, the DOI that locators look up, and the cutoff, which
@@ -56,11 +56,11 @@ class FullTextService:
         await self._in_flight.aclose()
 
     def for_run(
-        self, run: Run, first: Sequence[LocalFullTexts] = (), locators: Iterable[LocatesPdfs] = ()
+        self, run: Run, local_sources: Sequence[LocalFullTexts] = (), locators: Iterable[LocatesPdfs] = ()
     ) -> FullTexts:
         """Return the full texts for one evaluation, with its own time limits and journal. `locators` are the PDF
         locators created for the run."""
-        return _RunFullTexts(self, self._settings, run, tuple(first), tuple(locators))
+        return _RunFullTexts(self, self._settings, run, tuple(local_sources), tuple(locators))
 
     async def acquire(
         self, paper: Paper, run: Run, locators: Sequence[LocatesPdfs], seconds: float, window: Window = OPEN
@@ -75,16 +75,16 @@ class FullTextService:
             ), False
         waiter = Waiter[AcquisitionResult]()
         context = RequestContext(owner=run.id, patience=seconds)
-        self._in_flight.join(key, waiter, lambda call: self._work(paper, locators, context, window, call))
+        self._in_flight.join(key, waiter, lambda call: self._acquire_in_slot(paper, locators, context, window, call))
         try:
             await asyncio.wait({waiter.result}, timeout=max(0.0, seconds))
         finally:
             self._in_flight.leave(waiter)
         if not waiter.result.done() or waiter.result.cancelled():
-            return AcquisitionResult(None, given_up=_TOO_LATE), waiter.joined
-        return waiter.result.result(), waiter.joined
+            return AcquisitionResult(None, given_up=_TOO_LATE_REASON), waiter.has_joined
+        return waiter.result.result(), waiter.has_joined
 
-    async def _work(
+    async def _acquire_in_slot(
         self,
         paper: Paper,
         locators: Sequence[LocatesPdfs],
@@ -92,14 +92,14 @@ class FullTextService:
         window: Window,
         call: InFlight[Any],
     ) -> AcquisitionResult:
-        async with self._slots.slot(Place(owner=context.owner)):
-            call.detached = True
+        async with self._slots.hold_slot(Place(owner=context.owner)):
+            call.is_detached = True
             try:
                 async with asyncio.timeout(self._settings.work_seconds):
                     return await self._acquisition.acquire(paper, locators, context, window)
             except TimeoutError:
                 _LOG.warning("the full text of %s took more than %g s", paper.id, self._settings.work_seconds)
-                return AcquisitionResult(None, given_up=_TOO_LATE)
+                return AcquisitionResult(None, given_up=_TOO_LATE_REASON)
 
 
 class _RunFullTexts:
@@ -110,52 +110,52 @@ class _RunFullTexts:
         service: FullTextService,
         settings: FullTextSettings,
         run: Run,
-        first: tuple[LocalFullTexts, ...],
+        local_sources: tuple[LocalFullTexts, ...],
         locators: tuple[LocatesPdfs, ...],
     ) -> None:
         self._service = service
         self._settings = settings
         self._run = run
-        self._first = first
+        self._local_sources = local_sources
         self._locators = locators
         self._deadline: float | None = None
 
     async def get(self, papers: Sequence[Paper], window: Window) -> Mapping[PaperId, FullText | Absent]:
         papers_by_id = {paper.id: paper for paper in papers}
         answers: dict[PaperId, FullText | Absent] = {}
-        for local_texts in self._first:
+        for local_texts in self._local_sources:
             missing_papers = [paper for paper in papers_by_id.values() if paper.id not in answers]
-            answers |= await self._from_local(local_texts, missing_papers, window)
+            answers |= await self._get_local(local_texts, missing_papers, window)
         missing_papers = [paper for paper in papers_by_id.values() if paper.id not in answers]
         fetched = await gather_all(self._fetch_text(paper, window) for paper in missing_papers)
         return answers | dict(zip((paper.id for paper in missing_papers), fetched, strict=True))
 
-    async def _from_local(
-        self, first: LocalFullTexts, papers: Sequence[Paper], window: Window
+    async def _get_local(
+        self, source: LocalFullTexts, papers: Sequence[Paper], window: Window
     ) -> dict[PaperId, FullText]:
         if not papers:
             return {}
-        answers = await first.full_texts.get(papers, window)
+        answers = await source.full_texts.get(papers, window)
         texts = {key: answer for key, answer in answers.items() if isinstance(answer, FullText)}
-        self._run.journal.record_use(first.name, "full_texts", requests=len(papers), results=len(texts))
+        self._run.journal.record_use(source.name, "full_texts", requests=len(papers), results=len(texts))
         return texts
 
     async def _fetch_text(self, paper: Paper, window: Window) -> FullText | Absent:
         """Fetch a paper's full text, recording each attempt in the journal. Only copies known to have existed within
         the evaluation's date window are tried, so the text can be treated as falling within it."""
-        seconds = self._seconds_left()
-        acquired, shared = await self._service.acquire(paper, self._run, self._locators, seconds, window)
-        for attempt in acquired.attempts:
+        seconds = self._compute_seconds_left()
+        acquisition, was_shared = await self._service.acquire(paper, self._run, self._locators, seconds, window)
+        for attempt in acquisition.attempts:
             if attempt.error is None:
-                cached = int(attempt.cached or shared)
+                cached = int(attempt.cached or was_shared)
                 self._run.journal.record_use(attempt.source, "full_texts", requests=1, results=1, cached=cached)
             else:
                 self._run.journal.record_source_failure(attempt.source, "full_texts", attempt.error)
-        if acquired.paper is None:
-            return Absent(reason=acquired.reason)
-        return acquired.paper.full_text(paper.id).model_copy(update={"within_window": True})
+        if acquisition.paper is None:
+            return Absent(reason=acquisition.reason)
+        return acquisition.paper.to_full_text(paper.id).model_copy(update={"within_window": True})
 
-    def _seconds_left(self) -> float:
+    def _compute_seconds_left(self) -> float:
         """Return the seconds left for this evaluation, counted from its first request."""
         now = asyncio.get_running_loop().time()
         if self._deadline is None:

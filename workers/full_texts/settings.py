@@ -10,10 +10,10 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from assayer.models import Frozen
 from workers.documents import PdfLimits
 from workers.fetching import DownloadLimits
-from workers.fetching.settings import comma_separated
+from workers.fetching.settings import split_commas
 
 
-def _address(url: str) -> str:
+def _check_address(url: str) -> str:
     if not url.startswith(("http://", "https://")):
         raise ValueError(f"{url!r} does not begin with http:// or https://")
     if urlsplit(url).username is not None:
@@ -21,7 +21,7 @@ def _address(url: str) -> str:
     return url.rstrip("/")
 
 
-Address = Annotated[str, AfterValidator(_address)]
+Address = Annotated[str, AfterValidator(_check_address)]
 
 
 class HostSettings(Frozen):
@@ -36,12 +36,12 @@ class HostSettings(Frozen):
     acl: Address = "https://aclanthology.org"
     pmc: Address = "https://pmc.ncbi.nlm.nih.gov/articles"
     openreview: Address = "https://openreview.net/pdf"
-    openreview_apis: Annotated[tuple[Address, ...], BeforeValidator(comma_separated)] = (
+    openreview_apis: Annotated[tuple[Address, ...], BeforeValidator(split_commas)] = (
         "https://api2.openreview.net",
         "https://api.openreview.net",
     )
     """Versions 2 and 1 of OpenReview's API, from which submissions are read."""
-    publishers: Annotated[tuple[str, ...], BeforeValidator(comma_separated)] = (
+    publishers: Annotated[tuple[str, ...], BeforeValidator(split_commas)] = (
         "proceedings.mlr.press",
         "proceedings.neurips.cc",
         "papers.nips.cc",
@@ -66,7 +66,7 @@ class HostSettings(Frozen):
 
 
 class GrobidSettings(Frozen):
-    urls: Annotated[tuple[Address, ...], BeforeValidator(comma_separated)] = ()
+    urls: Annotated[tuple[Address, ...], BeforeValidator(split_commas)] = ()
     """The servers' URLs, without `/api`, separated by commas in an environment variable. If empty, PDFs are parsed in
     this process's own child processes."""
     client: Literal["aiohttp", "grobid-client-python"] = "aiohttp"

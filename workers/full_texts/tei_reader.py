@@ -16,7 +16,7 @@ TeiFormat = Literal["tei", "json", "markdown"]
 """Output format: unchanged TEI, or a format to which grobid-client-python converts it."""
 
 
-_WORDS = {
+_CAUSE_DESCRIPTIONS = {
     "too_much_text": "contains too much text",
     "time": "could not be read within the time limit",
     "computing_time": "could not be read within the limit of CPU time",
@@ -36,16 +36,20 @@ class TeiReader:
 
     async def read(self, tei: bytes, source: str) -> ParsedPaper:
         """Parse TEI. Raises Unreadable if it cannot be parsed."""
-        return await self._answer("workers.full_texts.grobid_tei:parse_tei", tei, source, TypeAdapter(ParsedPaper))
+        return await self._parse_in_process(
+            "workers.full_texts.grobid_tei:parse_tei", tei, source, TypeAdapter(ParsedPaper)
+        )
 
     async def convert(self, tei: bytes, form: TeiFormat, source: str) -> str:
         """Convert TEI to another format. Raises Unreadable if that fails, and ModuleNotFoundError if the extra `grobid`
         is not installed."""
         if form != "tei" and find_spec("grobid_client") is None:
             raise ModuleNotFoundError("No module named 'grobid_client'", name="grobid_client")
-        return await self._answer("workers.sandbox.tei_converter:convert", tei, source, TypeAdapter(str), form=form)
+        return await self._parse_in_process(
+            "workers.sandbox.tei_converter:convert", tei, source, TypeAdapter(str), form=form
+        )
 
-    async def _answer(
+    async def _parse_in_process(
         self, parser: str, tei: bytes, source: str, answer: TypeAdapter[Answer], **options: object
     ) -> Answer:
         async with self._slots:
@@ -53,7 +57,7 @@ class TeiReader:
                 # The document's name is added to errors here, so that it does not appear in the list of processes.
                 return await parse_in_sandbox(parser, tei, self._limits, answer, source="", **options)
             except Refused as refused:
-                description = _WORDS.get(refused.cause, "crashed its parser, or exceeded the memory limit")
+                description = _CAUSE_DESCRIPTIONS.get(refused.cause, "crashed its parser, or exceeded the memory limit")
                 message = source + refused.message if refused.message else f"{source} {description}."
                 cause = refused.cause if refused.cause in get_args(UnreadableCause) else "markup"
                 raise Unreadable(message, refused.hint, cast(UnreadableCause, cause)) from None

@@ -16,7 +16,7 @@ from assayer.ports import Literature, Vectors
 class LocalCorpus(Literature, Protocol):
     """Literature that can also embed texts, so that papers from remote sources can be compared with its own."""
 
-    def newest(self, window: Window) -> dt.date | None:
+    def get_newest_date(self, window: Window) -> dt.date | None:
         """Return the date of the newest paper in the window, or None if no paper in it is dated."""
         ...
 
@@ -36,31 +36,33 @@ class CorpusSimilarity:
         self._corpus = corpus
         self._vectors: dict[PaperId, Vectors] = {}
 
-    async def papers_to_query(self, query: str, papers: Sequence[Paper]) -> Mapping[PaperId, float]:
+    async def compare_papers_to_query(self, query: str, papers: Sequence[Paper]) -> Mapping[PaperId, float]:
         """Return the query's similarity to each paper, by paper id."""
         if not papers:
             return {}
         (vector,) = await self._corpus.embed_queries([query])
-        return dict(zip((paper.id for paper in papers), _cosines(vector, await self._vectors_of(papers)), strict=True))
+        return dict(
+            zip((paper.id for paper in papers), _compute_cosines(vector, await self._embed_papers(papers)), strict=True)
+        )
 
-    async def papers_to_paper(self, paper: Paper, others: Sequence[Paper]) -> Mapping[PaperId, float]:
+    async def compare_papers_to_paper(self, paper: Paper, other_papers: Sequence[Paper]) -> Mapping[PaperId, float]:
         """Return the paper's similarity to each of the others, by paper id."""
-        vectors = await self._vectors_of([paper, *others])
-        return dict(zip((other.id for other in others), _cosines(vectors[0], vectors[1:]), strict=True))
+        vectors = await self._embed_papers([paper, *other_papers])
+        return dict(zip((other.id for other in other_papers), _compute_cosines(vectors[0], vectors[1:]), strict=True))
 
-    async def passages_to_query(self, query: str, titled: Sequence[tuple[str, str]]) -> list[float]:
+    async def compare_passages_to_query(self, query: str, titled: Sequence[tuple[str, str]]) -> list[float]:
         """Return the query's similarity to each passage, which is embedded with its paper's title."""
         (vector,) = await self._corpus.embed_queries([query])
-        return _cosines(vector, await self._corpus.embed(titled))
+        return _compute_cosines(vector, await self._corpus.embed(titled))
 
-    async def _vectors_of(self, papers: Sequence[Paper]) -> Vectors:
-        new = {paper.id: paper for paper in papers if paper.id not in self._vectors}
-        if new:
-            vectors = await self._corpus.embed([(paper.title, paper.abstract) for paper in new.values()])
-            self._vectors |= zip(new, vectors, strict=True)
+    async def _embed_papers(self, papers: Sequence[Paper]) -> Vectors:
+        papers_by_id = {paper.id: paper for paper in papers if paper.id not in self._vectors}
+        if papers_by_id:
+            vectors = await self._corpus.embed([(paper.title, paper.abstract) for paper in papers_by_id.values()])
+            self._vectors |= zip(papers_by_id, vectors, strict=True)
         return np.stack([self._vectors[paper.id] for paper in papers])
 
 
-def _cosines(vector: Vectors, others: Vectors) -> list[float]:
-    cosines: list[float] = np.round(others.astype(np.float64) @ vector.astype(np.float64), 6).tolist()
+def _compute_cosines(vector: Vectors, other_vectors: Vectors) -> list[float]:
+    cosines: list[float] = np.round(other_vectors.astype(np.float64) @ vector.astype(np.float64), 6).tolist()
     return cosines

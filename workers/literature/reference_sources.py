@@ -20,15 +20,15 @@ from workers.literature_apis.capabilities import (
 )
 from workers.outbound.source_requests import RequestContext
 
-_FEW = 5
+_MAX_REMOTE_RECORDS = 5
 """Maximum number of records from a remote source that are checked for one reference."""
-_MORE = 50
+_MAX_CORPUS_RECORDS = 50
 """Maximum number of corpus records that are checked for one reference. It is higher than for a remote source, because
 the corpus search is not a title search, and papers that merely use the words of a short title often rank higher."""
-_MAX_CHARS = 300
+_MAX_QUERY_CHARS = 300
 """Maximum number of a reference's characters used as a search query."""
-_AT_ONCE = 2
-_SEARCHED = ("crossref", "openalex", "semantic_scholar")
+_MAX_CONCURRENT_REQUESTS = 2
+_SEARCHED_SOURCES = ("crossref", "openalex", "semantic_scholar")
 """Sources that are searched for a reference's text, in this order. Crossref is first because its search is designed for
 reference-list entries; Semantic Scholar is last because its rate limit is low. arXiv is not searched, because its
 search is not a title search."""
@@ -44,18 +44,18 @@ class CorpusReferenceSource:
         self._run = run
         self.name = corpus.source
 
-    def resolves(self, paper: Identifiers) -> bool:
+    def can_resolve(self, paper: Identifiers) -> bool:
         return False
 
     async def resolve(self, papers: Sequence[Identifiers]) -> Sequence[Paper | None]:
         return [None for _ in papers]
 
     async def search(self, reference: str) -> Sequence[Paper]:
-        (hits,) = await self._corpus.search([reference[:_MAX_CHARS]], _MORE, OPEN)
+        (hits,) = await self._corpus.search([reference[:_MAX_QUERY_CHARS]], _MAX_CORPUS_RECORDS, OPEN)
         self._run.journal.record_use(self.name, "own_references", requests=1, results=len(hits))
         return [add_url_identifiers(hit.paper) for hit in hits]
 
-    def knows_retractions(self, paper: Identifiers) -> bool:
+    def can_check_retraction(self, paper: Identifiers) -> bool:
         """Return False, because the corpus states retractions in its records."""
         return False
 
@@ -71,16 +71,16 @@ class RemoteReferenceSource:
         self._source = source
         self._run = run
         self._requests_left = settings.own_references
-        self._slots = asyncio.Semaphore(_AT_ONCE)
+        self._slots = asyncio.Semaphore(_MAX_CONCURRENT_REQUESTS)
         # A separate owner, so that the evaluation's searches do not wait behind its references.
         self._context = RequestContext(f"{run.id}/references", settings.patience_seconds)
         self.name = source.name
-        self.searches = source.name in _SEARCHED and isinstance(source, SearchesPapers)
+        self.searches = source.name in _SEARCHED_SOURCES and isinstance(source, SearchesPapers)
 
-    def resolves(self, paper: Identifiers) -> bool:
-        return isinstance(self._source, ResolvesIdentifiers) and self._names(paper)
+    def can_resolve(self, paper: Identifiers) -> bool:
+        return isinstance(self._source, ResolvesIdentifiers) and self._is_supported(paper)
 
-    def _names(self, paper: Identifiers) -> bool:
+    def _is_supported(self, paper: Identifiers) -> bool:
         """Return whether the source supports any of the paper's identifiers. Crossref leaves arXiv DOIs to arXiv."""
         match self.name:
             case "crossref":
@@ -107,30 +107,32 @@ class RemoteReferenceSource:
             raise SourceBusy(f"The limit on reference searches in {self.name} for one idea has been reached.")
         self._requests_left -= 1
         async with self._slots:
-            records = await self._source.search(reference[:_MAX_CHARS], _FEW, OPEN, self._context)
+            records = await self._source.search(reference[:_MAX_QUERY_CHARS], _MAX_REMOTE_RECORDS, OPEN, self._context)
         self._record_results(len(records))
         return records
 
-    def knows_retractions(self, paper: Identifiers) -> bool:
-        return isinstance(self._source, ReportsRetractions) and self._names(paper)
+    def can_check_retraction(self, paper: Identifiers) -> bool:
+        return isinstance(self._source, ReportsRetractions) and self._is_supported(paper)
 
     async def retractions(self, papers: Sequence[Identifiers]) -> Mapping[Identifiers, Retraction]:
-        known = [paper for paper in papers if self._names(paper)]
-        if not isinstance(self._source, ReportsRetractions) or not known:
+        supported_papers = [paper for paper in papers if self._is_supported(paper)]
+        if not isinstance(self._source, ReportsRetractions) or not supported_papers:
             return {}
-        return await self._source.retractions(known, self._context)
+        return await self._source.retractions(supported_papers, self._context)
 
     def _record_results(self, results: int) -> None:
         self._run.journal.record_use(self.name, "own_references", results=results)
 
 
-def reference_sources(
+def create_reference_sources(
     corpus: Literature,
     remote: Mapping[str, Callable[[Run], LiteratureSource]],
     settings: LiteratureSettings,
     run: Run,
 ) -> tuple[ReferenceSource, ...]:
     """Return the corpus, then sources that are searched by text, then sources that only resolve identifiers."""
-    order = sorted(remote, key=lambda name: _SEARCHED.index(name) if name in _SEARCHED else len(_SEARCHED))
-    others = (RemoteReferenceSource(remote[name](run), settings, run) for name in order)
-    return (CorpusReferenceSource(corpus, run), *others)
+    order = sorted(
+        remote, key=lambda name: _SEARCHED_SOURCES.index(name) if name in _SEARCHED_SOURCES else len(_SEARCHED_SOURCES)
+    )
+    remote_sources = (RemoteReferenceSource(remote[name](run), settings, run) for name in order)
+    return (CorpusReferenceSource(corpus, run), *remote_sources)

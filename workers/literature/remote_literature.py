@@ -73,10 +73,10 @@ class SourceBudget:
 
 
 Item = TypeVar("Item")
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 Port = TypeVar("Port", bound=LiteratureSource)
 
-_RemoteCall = Callable[[RequestContext], Awaitable[Sequence[Found]]]
+_RemoteCall = Callable[[RequestContext], Awaitable[Sequence[Result]]]
 
 
 class RemoteQuery(NamedTuple):
@@ -100,7 +100,7 @@ class RemoteLiterature:
         return bool(self._sources)
 
     @property
-    def knows_retractions(self) -> bool:
+    def can_check_retractions(self) -> bool:
         return any(isinstance(source, ReportsRetractions) for source in self._sources)
 
     async def search(self, queries: Sequence[RemoteQuery]) -> list[list[Paper]]:
@@ -109,30 +109,32 @@ class RemoteLiterature:
         sources = [
             item for item in self._sources if isinstance(item, SearchesPapers) and item.name in self._settings.searched
         ]
-        return await self._ask_all(sources, "search", queries, lambda source, query: partial(source.search, *query))
+        return await self._query_all(sources, "search", queries, lambda source, query: partial(source.search, *query))
 
     async def snippets(self, queries: Sequence[RemoteQuery]) -> list[list[Snippet]]:
         sources = [source for source in self._sources if isinstance(source, SearchesSnippets)]
-        return await self._ask_all(sources, "snippets", queries, lambda source, query: partial(source.snippets, *query))
+        return await self._query_all(
+            sources, "snippets", queries, lambda source, query: partial(source.snippets, *query)
+        )
 
     async def recommend(self, papers: Sequence[Identifiers], limit: int) -> list[list[Paper]]:
         """Return papers similar to each paper."""
         sources = [source for source in self._sources if isinstance(source, RecommendsPapers)]
-        return await self._ask_all(
+        return await self._query_all(
             sources, "neighbours", papers, lambda source, paper: partial(source.recommend, [paper], limit)
         )
 
     async def references(self, papers: Sequence[Identifiers], limit: int) -> list[list[Paper]]:
         """Return the papers that each paper cites, from the first source that knows any."""
         sources = [source for source in self._sources if isinstance(source, ListsReferences)]
-        return await self._ask_in_turn(
+        return await self._query_in_turn(
             sources, "references", papers, lambda source, paper: partial(source.references, paper, limit)
         )
 
     async def citing(self, papers: Sequence[Identifiers], limit: int, window: Window) -> list[list[Paper]]:
         """Return the papers that cite each paper, from the first source that knows any."""
         sources = [source for source in self._sources if isinstance(source, ListsCitingPapers)]
-        return await self._ask_in_turn(
+        return await self._query_in_turn(
             sources, "citations", papers, lambda source, paper: partial(source.citing, paper, limit, window)
         )
 
@@ -144,7 +146,7 @@ class RemoteLiterature:
         for source in [source for source in self._sources if isinstance(source, ResolvesIdentifiers)]:
             if not unresolved or not self._take(source, "papers", 1):
                 continue
-            records = await self._request(source, "papers", partial(source.resolve, unresolved))
+            records = await self._fetch(source, "papers", partial(source.resolve, unresolved))
             resolved += [record for record in records if record is not None]
             unresolved = (
                 [paper for paper, record in zip(unresolved, records, strict=True) if record is None]
@@ -158,7 +160,7 @@ class RemoteLiterature:
         its own time limit, so that earlier slow queries do not prevent this check. If a source fails, the journal
         records how many papers it did not check."""
 
-        async def notices_of(
+        async def fetch_notices(
             source: ReportsRetractions, context: RequestContext
         ) -> list[tuple[Identifiers, Retraction]]:
             notices: Mapping[Identifiers, Retraction] = await source.retractions(papers, context)
@@ -166,11 +168,11 @@ class RemoteLiterature:
 
         sources = [source for source in self._sources if isinstance(source, ReportsRetractions)] if papers else []
         answers = await gather_all(
-            self._request_with_timeout(
+            self._fetch_with_timeout(
                 SourceBudget(1, self._settings.retraction_seconds, self._run.clock),
                 source,
                 "retractions",
-                partial(notices_of, source),
+                partial(fetch_notices, source),
             )
             for source in sources
         )
@@ -179,54 +181,58 @@ class RemoteLiterature:
                 self._run.journal.unchecked_for_retraction[source.name] += len(papers)
         return [notice for answer in answers for notice in answer or ()]
 
-    def _take(self, source: LiteratureSource, operation: Operation, requested: int, at_most: int | None = None) -> int:
-        granted = self._budgets[source.name].take(operation, requested if at_most is None else min(requested, at_most))
+    def _take(
+        self, source: LiteratureSource, operation: Operation, requested: int, max_requests: int | None = None
+    ) -> int:
+        granted = self._budgets[source.name].take(
+            operation, requested if max_requests is None else min(requested, max_requests)
+        )
         reason = "it exceeded the limit of one evaluation for one source"
         self._run.journal.record_dropped("question to a remote source", reason, requested - granted)
         return granted
 
-    async def _ask_in_turn(
+    async def _query_in_turn(
         self,
         sources: Sequence[Port],
         operation: Operation,
         items: Sequence[Item],
-        call: Callable[[Port, Item], _RemoteCall[Found]],
-    ) -> list[list[Found]]:
+        call: Callable[[Port, Item], _RemoteCall[Result]],
+    ) -> list[list[Result]]:
         """Query the sources one after another, each for the items that still have no results, within its budget."""
-        answers: list[list[Found]] = [[] for _ in items]
+        answers: list[list[Result]] = [[] for _ in items]
         for source in sources:
             unanswered = [number for number, answer in enumerate(answers) if not answer]
             unanswered = unanswered[: self._take(source, operation, len(unanswered))]
-            requests = (self._request(source, operation, call(source, items[number])) for number in unanswered)
+            requests = (self._fetch(source, operation, call(source, items[number])) for number in unanswered)
             for number, answer in zip(unanswered, await gather_all(requests), strict=True):
                 answers[number] = answer
         return answers
 
-    async def _ask_all(
+    async def _query_all(
         self,
         sources: Sequence[Port],
         operation: Operation,
         items: Sequence[Item],
-        call: Callable[[Port, Item], _RemoteCall[Found]],
-    ) -> list[list[Found]]:
+        call: Callable[[Port, Item], _RemoteCall[Result]],
+    ) -> list[list[Result]]:
         """Query all sources concurrently, each for as many of the first items as its budget allows."""
-        jobs = []
+        numbered_sources = []
         for source in sources:
             granted = self._take(source, operation, len(items), self._settings.questions_at_once)
-            jobs += [(number, source) for number in range(granted)]
-        requests = (self._request(source, operation, call(source, items[number])) for number, source in jobs)
-        answers: list[list[Found]] = [[] for _ in items]
-        for (number, _), answer in zip(jobs, await gather_all(requests), strict=True):
+            numbered_sources += [(number, source) for number in range(granted)]
+        requests = (self._fetch(source, operation, call(source, items[number])) for number, source in numbered_sources)
+        answers: list[list[Result]] = [[] for _ in items]
+        for (number, _), answer in zip(numbered_sources, await gather_all(requests), strict=True):
             answers[number] += answer
         return answers
 
-    async def _request(self, source: LiteratureSource, operation: Operation, call: _RemoteCall[Found]) -> list[Found]:
+    async def _fetch(self, source: LiteratureSource, operation: Operation, call: _RemoteCall[Result]) -> list[Result]:
         """Return the source's results; empty if it does not respond."""
-        return await self._request_with_timeout(self._budgets[source.name], source, operation, call) or []
+        return await self._fetch_with_timeout(self._budgets[source.name], source, operation, call) or []
 
-    async def _request_with_timeout(
-        self, budget: SourceBudget, source: LiteratureSource, operation: Operation, call: _RemoteCall[Found]
-    ) -> list[Found] | None:
+    async def _fetch_with_timeout(
+        self, budget: SourceBudget, source: LiteratureSource, operation: Operation, call: _RemoteCall[Result]
+    ) -> list[Result] | None:
         """Return the source's results, or None if it fails or does not respond in time."""
         context = RequestContext(owner=self._run.id, patience=budget.seconds_left)
         try:
@@ -239,7 +245,7 @@ class RemoteLiterature:
         return list(result)
 
 
-async def _await_in_time(max_seconds: float, source: str, call: Awaitable[Sequence[Found]]) -> Sequence[Found]:
+async def _await_in_time(max_seconds: float, source: str, call: Awaitable[Sequence[Result]]) -> Sequence[Result]:
     try:
         async with asyncio.timeout(max_seconds + _LAST_ANSWER_SECONDS):
             return await call

@@ -21,10 +21,10 @@ from assayer.models import Identifiers, Operation, Paper, Retraction, Window
 from assayer.text.markup import strip_markup
 from workers.literature_apis.query_encoding import (
     ARXIV_PREFIX,
+    encode_path_segment,
     is_allowed_in_filter,
-    path_segment,
+    split_into_url_batches,
     strip_to_words,
-    url_batches,
 )
 from workers.literature_apis.record_fields import (
     ApiObject,
@@ -32,12 +32,12 @@ from workers.literature_apis.record_fields import (
     ObjectOrNone,
     TextOrEmpty,
     ValidEntries,
+    check_link,
+    clean_line,
     clean_prose,
+    clean_title,
     compute_last_day,
     make_paper_id,
-    one_line,
-    title_line,
-    web_link,
 )
 from workers.outbound.source_requests import (
     RequestContext,
@@ -49,11 +49,11 @@ from workers.outbound.source_requests import (
 )
 
 _MAX_ROWS = 1000
-_BATCH = 50
+_BATCH_DOIS = 50
 """Maximum number of DOIs per list request. More would make responses slower, and URLs longer than some proxies
 accept."""
 _MAX_FILTER_CHARS = 3000
-_TYPES = (
+_PAPER_TYPES = (
     "journal-article",
     "proceedings-article",
     "posted-content",
@@ -85,7 +85,7 @@ class _Author(ApiObject):
 
     @property
     def full_name(self) -> str:
-        return one_line(f"{self.given} {self.family}") or one_line(self.name)
+        return clean_line(f"{self.given} {self.family}") or clean_line(self.name)
 
 
 class _Update(ApiObject):
@@ -141,7 +141,7 @@ class Crossref:
         words = strip_to_words(query)
         if not words or limit <= 0:
             return []
-        conditions = [f"type:{item}" for item in _TYPES]
+        conditions = [f"type:{item}" for item in _PAPER_TYPES]
         conditions += [f"from-pub-date:{window.after}"] * (window.after is not None)
         conditions += [f"until-pub-date:{window.before}"] * (window.before is not None)
         params = (
@@ -151,41 +151,44 @@ class Crossref:
             ("select", FIELDS),
         )
         works = await self._list_works("search", params, context)
-        return papers_within(filter(None, map(paper_of, works)), window)
+        return papers_within(filter(None, map(parse_paper, works)), window)
 
     async def resolve(self, papers: Sequence[Identifiers], context: RequestContext) -> list[Paper | None]:
-        found = await self._works((paper.doi for paper in papers), "papers", context)
-        return [paper_of(found[paper.doi]) if paper.doi in found else None for paper in papers]
+        works_by_doi = await self._fetch_works((paper.doi for paper in papers), "papers", context)
+        return [parse_paper(works_by_doi[paper.doi]) if paper.doi in works_by_doi else None for paper in papers]
 
     async def retractions(
         self, papers: Sequence[Identifiers], context: RequestContext
     ) -> Mapping[Identifiers, Retraction]:
-        found = await self._works((paper.doi for paper in papers), "retractions", context)
-        notices = {paper: retraction_of(found[paper.doi]) for paper in papers if paper.doi in found}
+        works_by_doi = await self._fetch_works((paper.doi for paper in papers), "retractions", context)
+        notices = {paper: parse_retraction(works_by_doi[paper.doi]) for paper in papers if paper.doi in works_by_doi}
         return {paper: notice for paper, notice in notices.items() if notice}
 
-    async def _works(
+    async def _fetch_works(
         self, dois: Iterable[str], operation: Operation, context: RequestContext
     ) -> dict[str, CrossrefWork]:
         """Return the works that Crossref knows, by DOI, with as few requests as it allows. Records include the
         retraction notices."""
         requested_dois = sorted({item for item in dois if item and not item.startswith(ARXIV_PREFIX)})
-        found, single = dict[str, CrossrefWork](), [item for item in requested_dois if not is_allowed_in_filter(item)]
-        for batch in url_batches(
-            [item for item in requested_dois if is_allowed_in_filter(item)], _BATCH, _MAX_FILTER_CHARS
+        works_by_doi, single_dois = (
+            dict[str, CrossrefWork](),
+            [item for item in requested_dois if not is_allowed_in_filter(item)],
+        )
+        for batch in split_into_url_batches(
+            [item for item in requested_dois if is_allowed_in_filter(item)], _BATCH_DOIS, _MAX_FILTER_CHARS
         ):
             if len(batch) == 1:
-                single += batch
+                single_dois += batch
                 continue
             conditions = ",".join(f"doi:{item}" for item in batch)
             params = (("filter", conditions), ("rows", str(len(batch))), ("select", FIELDS))
-            found |= {doi_of(work): work for work in await self._list_works(operation, params, context)}
-        for item in single:
-            request = SourceRequest(SOURCE, operation, f"works/{path_segment(item)}")
+            works_by_doi |= {parse_doi(work): work for work in await self._list_works(operation, params, context)}
+        for item in single_dois:
+            request = SourceRequest(SOURCE, operation, f"works/{encode_path_segment(item)}")
             answer = await fetch_json(self.remote, request, context, CrossrefWorkResponse)
             if answer is not None:
-                found[item] = answer.message
-        return found
+                works_by_doi[item] = answer.message
+        return works_by_doi
 
     async def _list_works(
         self, operation: Operation, params: tuple[tuple[str, str], ...], context: RequestContext
@@ -204,7 +207,7 @@ FIELDS = (
 """Fields for `select` in lists. A single record requested by its DOI always has all fields."""
 
 _Kind = Literal["retracted", "withdrawn", "concern"]
-_KINDS: dict[str, _Kind] = {
+_KINDS_BY_TYPE: dict[str, _Kind] = {
     "retraction": "retracted",
     "removal": "withdrawn",
     "withdrawal": "withdrawn",
@@ -226,45 +229,45 @@ class CrossrefWorkResponse(ApiObject):
     message: CrossrefWork
 
 
-def doi_of(work: CrossrefWork) -> str:
+def parse_doi(work: CrossrefWork) -> str:
     return find_doi(work.doi) if work.doi.isprintable() else ""
 
 
-def _identifiers(work: CrossrefWork) -> Identifiers:
+def _parse_identifiers(work: CrossrefWork) -> Identifiers:
     related = (find_doi(item.id) for item in (work.relation.preprints if work.relation else ()))
     preprint = next((name for name in related if name.startswith(ARXIV_PREFIX)), "")
-    return add_arxiv_id(Identifiers(doi=doi_of(work), arxiv=preprint.removeprefix(ARXIV_PREFIX)))
+    return add_arxiv_id(Identifiers(doi=parse_doi(work), arxiv=preprint.removeprefix(ARXIV_PREFIX)))
 
 
-def retraction_of(work: CrossrefWork) -> Retraction | None:
+def parse_retraction(work: CrossrefWork) -> Retraction | None:
     """Return the gravest notice about the work; among equally grave ones, the more informative, then the earlier. None
     if there is none. Notices that were reversed by a later reinstatement are ignored."""
-    own_doi = doi_of(work)
+    own_doi = parse_doi(work)
     notices = [*work.updated_by, *(update for update in work.update_to if find_doi(update.doi) == own_doi)]
     last_reinstatement = max((notice.day for notice in notices if notice.kind == "reinstatement"), default=dt.date.min)
     valid_notices = [
         Retraction(
-            kind=_KINDS[notice.kind],
+            kind=_KINDS_BY_TYPE[notice.kind],
             source=SOURCE,
             notice=find_doi(notice.doi) if notice.doi.isprintable() else "",
             date=notice.updated.day if notice.updated else None,
         )
         for notice in sorted(notices, key=lambda item: item.day)
-        if notice.kind in _KINDS and notice.day > last_reinstatement
+        if notice.kind in _KINDS_BY_TYPE and notice.day > last_reinstatement
     ]
     return choose_most_serious_retraction(valid_notices) if valid_notices else None
 
 
-def _title(work: CrossrefWork) -> str:
-    title, subtitle = (title_line(texts[0]) if texts else "" for texts in (work.title, work.subtitle))
+def _build_title(work: CrossrefWork) -> str:
+    title, subtitle = (clean_title(texts[0]) if texts else "" for texts in (work.title, work.subtitle))
     if not subtitle or title.casefold().endswith(subtitle.casefold()):
         return title
     return f"{title}: {subtitle}" if title else ""
 
 
-def paper_of(work: CrossrefWork) -> Paper | None:
+def parse_paper(work: CrossrefWork) -> Paper | None:
     """Convert a record to a paper, or return None if it has no title or usable DOI."""
-    identifiers, title = _identifiers(work), _title(work)
+    identifiers, title = _parse_identifiers(work), _build_title(work)
     if not title or not identifiers.doi:
         return None
     date = (work.published and work.published.day) or (work.issued and work.issued.day)
@@ -274,10 +277,10 @@ def paper_of(work: CrossrefWork) -> Paper | None:
         abstract=clean_prose(strip_markup(work.abstract)),
         authors=tuple(author.full_name for author in work.author if author.full_name),
         publication_date=date or None,
-        venue=title_line(work.container[0]) if work.container else "",
-        url=web_link(work.url),
+        venue=clean_title(work.container[0]) if work.container else "",
+        url=check_link(work.url),
         citation_count=work.cited_by,
         source=SOURCE,
         identifiers=identifiers,
-        retraction=retraction_of(work),
+        retraction=parse_retraction(work),
     )

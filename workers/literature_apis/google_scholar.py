@@ -19,18 +19,18 @@ from workers.literature_apis.record_fields import (
     CountOrNone,
     TextOrEmpty,
     ValidEntries,
+    check_link,
+    clean_line,
+    clean_title,
     compute_last_day,
     make_paper_id,
-    one_line,
-    title_line,
-    web_link,
 )
 from workers.outbound.source_requests import RequestContext, SourceFetcher, SourceRequest, fetch_json
 
-_PAGE = 10
+_PAGE_RESULTS = 10
 _MAX_QUERY_CHARS = 250
 _DASH = re.compile(r"\s[-–]\s")
-_YEAR_BEHIND = re.compile(r",?\s*\b(?:19|20)\d\d$")
+_YEAR_AT_END = re.compile(r",?\s*\b(?:19|20)\d\d$")
 
 
 class _Organic(ApiObject):
@@ -57,16 +57,16 @@ class GoogleScholar:
 
     async def search(self, query: str, limit: int, window: Window, context: RequestContext) -> list[Paper]:
         words, papers = strip_to_words(query, _MAX_QUERY_CHARS), list[Paper]()
-        for page in range(1, -(-limit // _PAGE) + 1) if words else ():
-            organic = await fetch_json(self.remote, _request(words, page, window), context, _Answer)
+        for page in range(1, -(-limit // _PAGE_RESULTS) + 1) if words else ():
+            organic = await fetch_json(self.remote, _build_request(words, page, window), context, _Answer)
             entries = organic.organic if organic else ()
-            papers += filter(None, map(_paper, entries))
-            if len(entries) < _PAGE:
+            papers += filter(None, map(_parse_paper, entries))
+            if len(entries) < _PAGE_RESULTS:
                 break
         return papers_within(papers, window)[:limit]
 
 
-def _request(words: str, page: int, window: Window) -> SourceRequest:
+def _build_request(words: str, page: int, window: Window) -> SourceRequest:
     body: dict[str, str | int] = {"q": words, "hl": "en", "page": page}
     if window.after:
         body["as_ylo"] = window.after.year
@@ -75,16 +75,16 @@ def _request(words: str, page: int, window: Window) -> SourceRequest:
     return SourceRequest(GoogleScholar.name, "search", "scholar", body=json.dumps(body))
 
 
-def _paper(entry: _Organic) -> Paper | None:
+def _parse_paper(entry: _Organic) -> Paper | None:
     """Convert a record to a paper, or return None if it has no title or URL."""
-    title, url = title_line(entry.title), web_link(entry.link)
+    title, url = clean_title(entry.title), check_link(entry.link)
     if not title or not url:
         return None
-    authors, venue = _authors_and_venue(one_line(entry.publication))
+    authors, venue = _split_authors_and_venue(clean_line(entry.publication))
     return Paper(
         id=make_paper_id("scholar", entry.id or url),
         title=title,
-        abstract=one_line(entry.snippet),
+        abstract=clean_line(entry.snippet),
         authors=authors,
         publication_date=compute_last_day(entry.year) if entry.year else None,
         venue=venue,
@@ -94,9 +94,9 @@ def _paper(entry: _Organic) -> Paper | None:
     )
 
 
-def _authors_and_venue(line: str) -> tuple[tuple[str, ...], str]:
+def _split_authors_and_venue(line: str) -> tuple[tuple[str, ...], str]:
     """Return authors and venue, without names that are truncated."""
     parts = _DASH.split(line)
     names = (name.strip() for name in parts[0].split(","))
-    venue = _YEAR_BEHIND.sub("", parts[1]).strip() if len(parts) > 2 else ""
+    venue = _YEAR_AT_END.sub("", parts[1]).strip() if len(parts) > 2 else ""
     return tuple(name for name in names if name and "…" not in name), "" if "…" in venue else venue

@@ -37,20 +37,20 @@ def is_allowed_in_filter(doi: str) -> bool:
     return _FILTER_SAFE_DOI.fullmatch(doi) is not None
 
 
-def path_segment(name: str, safe: str = "") -> str:
+def encode_path_segment(name: str, safe: str = "") -> str:
     """Encode a DOI or another id as a single path segment, so that slashes, dot segments and question marks do not
     change the target. Characters in `safe` are not encoded."""
     return quote(name, safe)
 
 
-def url_batches(values: Sequence[str], max_values: int, max_chars: int) -> Iterator[Sequence[str]]:
+def split_into_url_batches(values: Sequence[str], max_values: int, max_chars: int) -> Iterator[Sequence[str]]:
     """Yield batches of up to `max_values` values whose URL-encoded length is at most `max_chars`."""
     start = length = 0
     for end, value in enumerate(values):
-        needed = len(quote(value, safe="")) + len("%7C")
-        if end > start and (end - start == max_values or length + needed > max_chars):
+        value_chars = len(quote(value, safe="")) + len("%7C")
+        if end > start and (end - start == max_values or length + value_chars > max_chars):
             yield values[start:end]
             start, length = end, 0
-        length += needed
+        length += value_chars
     if start < len(values):
         yield values[start:]

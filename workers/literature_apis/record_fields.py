@@ -72,21 +72,21 @@ _PERIOD = re.compile(r"(\d{4})(?:-(\d{1,2}))?(?:-(\d{1,2}))?(?:T.*)?")
 _UNQUOTABLE = re.compile(r"[\s\[\]%]")
 
 
-def one_line(text: str) -> str:
+def clean_line(text: str) -> str:
     """Clean the text and join it into a single line."""
     return " ".join(clean_text(text).split())
 
 
-def title_line(text: str) -> str:
+def clean_title(text: str) -> str:
     """Convert a title to a single line without markup."""
-    return one_line(strip_markup(text))
+    return clean_line(strip_markup(text))
 
 
 def clean_prose(text: str) -> str:
     return clean_text(text).strip()
 
 
-def web_link(text: str) -> str:
+def check_link(text: str) -> str:
     """Return the text if it is a web URL, otherwise an empty string."""
     text = text.strip()
     if not _LINK.fullmatch(text) or not text.isprintable():
@@ -97,9 +97,9 @@ def web_link(text: str) -> str:
         return ""
 
 
-def distinct_links(*addresses: str) -> tuple[str, ...]:
+def list_distinct_links(*addresses: str) -> tuple[str, ...]:
     """Return the valid URLs in order, without duplicates."""
-    return tuple(dict.fromkeys(address for text in addresses if (address := web_link(text))))
+    return tuple(dict.fromkeys(address for text in addresses if (address := check_link(text))))
 
 
 def compute_last_day(year: int, month: int | None = None, day: int | None = None) -> dt.date | None:

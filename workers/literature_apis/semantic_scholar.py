@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from assayer.cutoff import keep_within_window, papers_within
 from assayer.models import OPEN, Identifiers, Operation, Paper, Window
 from workers.literature_apis.capabilities import Snippet
-from workers.literature_apis.query_encoding import path_segment, strip_to_words
+from workers.literature_apis.query_encoding import encode_path_segment, strip_to_words
 from workers.literature_apis.record_fields import clean_prose
 from workers.literature_apis.semantic_scholar_records import (
     FIELDS,
@@ -28,10 +28,10 @@ from workers.literature_apis.semantic_scholar_records import (
     SemanticScholarPaper,
     SnippetMatch,
     SnippetPage,
-    identifiers_of,
-    paper_of,
-    request_id,
-    snippet_section,
+    build_request_id,
+    get_snippet_section,
+    parse_identifiers,
+    parse_paper,
 )
 from workers.outbound.source_requests import (
     RequestContext,
@@ -45,12 +45,12 @@ from workers.outbound.source_requests import (
 )
 
 _GRAPH, _RECOMMENDATIONS = "graph/v1", "recommendations/v1"
-_PAGE, _DEEPEST = 100, 1_000
-_REFERENCES_PAGE, _DEEPEST_REFERENCE = 1_000, 9_999
+_PAGE_PAPERS, _MAX_OFFSET = 100, 1_000
+_REFERENCES_PAGE, _MAX_REFERENCE_OFFSET = 1_000, 9_999
 _MAX_CITING_PAGES = 3
 """Maximum number of pages of 1,000 entries each, so that a very widely cited work costs at most three requests."""
 _MAX_SNIPPETS, _MAX_RECOMMENDED = 1_000, 500
-_BATCH = 500
+_BATCH_IDS = 500
 _ALWAYS_KNOWN = "649def34f8be52c8b66281af98ae884c09aef38b"
 """Id of the paper about Semantic Scholar itself, from its documentation, which is added to every batch. A batch without
 any known id is refused (400, `No valid paper ids given`); with this id in it, unknown ids are returned as null."""
@@ -71,17 +71,17 @@ class SemanticScholar:
         """Search by relevance, for at most 1,000 results."""
         # Semantic Scholar finds no matches for hyphenated words.
         words = strip_to_words(query).replace("-", " ")
-        records, offset, max_papers = list[SemanticScholarPaper](), 0, min(limit, _DEEPEST)
+        records, offset, max_papers = list[SemanticScholarPaper](), 0, min(limit, _MAX_OFFSET)
         while words and len(records) < max_papers:
-            size = min(_PAGE, max_papers - len(records), _DEEPEST - offset)
+            size = min(_PAGE_PAPERS, max_papers - len(records), _MAX_OFFSET - offset)
             page_params = (("offset", str(offset)), ("limit", str(size)))
-            params = (("query", words), ("fields", FIELDS), *page_params, *_date_params(window))
+            params = (("query", words), ("fields", FIELDS), *page_params, *_build_date_params(window))
             page = await self._get("search", f"{_GRAPH}/paper/search", params, SearchPage, context) or SearchPage()
             records += page.data
-            if page.next is None or page.next <= offset or page.next >= _DEEPEST:
+            if page.next is None or page.next <= offset or page.next >= _MAX_OFFSET:
                 break
             offset = page.next
-        return _papers(records, window)[:max_papers]
+        return _parse_papers(records, window)[:max_papers]
 
     async def snippets(self, query: str, limit: int, window: Window, context: RequestContext) -> list[Snippet]:
         """Search snippets with two requests: one for the snippets, one for the records of their papers and of the
@@ -89,36 +89,38 @@ class SemanticScholar:
         words = strip_to_words(query)
         if not words:
             return []
-        params = (("query", words), ("limit", str(min(limit, _MAX_SNIPPETS))), *_date_params(window))
+        params = (("query", words), ("limit", str(min(limit, _MAX_SNIPPETS))), *_build_date_params(window))
         page = await self._get("snippets", f"{_GRAPH}/snippet/search", params, SnippetPage, context)
         matches = page.data if page else ()
-        numbers = dict.fromkeys(
+        corpus_ids = dict.fromkeys(
             number for match in matches for number in (match.paper.corpus_id, *match.cited) if number
         )
-        records = await self._fetch_batch([f"CorpusId:{number}" for number in numbers], "snippets", context)
-        records_by_number = {number: record for number, record in zip(numbers, records, strict=True) if record}
-        snippets = (_snippet(match, records_by_number) for match in matches)
+        records = await self._fetch_batch([f"CorpusId:{number}" for number in corpus_ids], "snippets", context)
+        records_by_number = {number: record for number, record in zip(corpus_ids, records, strict=True) if record}
+        snippets = (_parse_snippet(match, records_by_number) for match in matches)
         return keep_within_window(filter(None, snippets), window, lambda snippet: snippet.paper.publication_date)
 
     async def recommend(self, papers: Sequence[Identifiers], limit: int, context: RequestContext) -> list[Paper]:
-        names = list(dict.fromkeys(name for paper in papers if (name := request_id(paper))))
-        like = await self._recommend(names, limit, context)
-        if like is None and len(names) > 1:
-            known = [record.paper_id for record in await self._fetch_batch(names, "neighbours", context) if record]
-            like = await self._recommend(known, limit, context)
-        found = _papers(like or ())
+        names = list(dict.fromkeys(name for paper in papers if (name := build_request_id(paper))))
+        recommended = await self._recommend(names, limit, context)
+        if recommended is None and len(names) > 1:
+            known_ids = [record.paper_id for record in await self._fetch_batch(names, "neighbours", context) if record]
+            recommended = await self._recommend(known_ids, limit, context)
+        recommended_papers = _parse_papers(recommended or ())
         # Semantic Scholar sometimes recommends a paper to itself.
-        return [paper for paper in found if not any(_is_same_paper(paper.identifiers, item) for item in papers)][:limit]
+        return [
+            paper for paper in recommended_papers if not any(_is_same_paper(paper.identifiers, item) for item in papers)
+        ][:limit]
 
     async def references(self, paper: Identifiers, limit: int, context: RequestContext) -> list[Paper]:
         """Return the references, except those that Semantic Scholar could not match to a paper."""
-        name, papers, offset = request_id(paper), list[Paper](), 0
-        while name and len(papers) < limit and offset < _DEEPEST_REFERENCE:
-            size = min(_REFERENCES_PAGE, _DEEPEST_REFERENCE - offset)
+        name, papers, offset = build_request_id(paper), list[Paper](), 0
+        while name and len(papers) < limit and offset < _MAX_REFERENCE_OFFSET:
+            size = min(_REFERENCES_PAGE, _MAX_REFERENCE_OFFSET - offset)
             params = (("fields", FIELDS), ("offset", str(offset)), ("limit", str(size)))
-            path = f"{_GRAPH}/paper/{path_segment(name, ':')}/references"
+            path = f"{_GRAPH}/paper/{encode_path_segment(name, ':')}/references"
             page = await self._get("references", path, params, ReferencePage, context)
-            papers += _papers(datum.paper for datum in page.data) if page else ()
+            papers += _parse_papers(datum.paper for datum in page.data) if page else ()
             if page is None or page.next is None or page.next <= offset:
                 break
             offset = page.next
@@ -126,41 +128,41 @@ class SemanticScholar:
 
     async def citing(self, paper: Identifiers, limit: int, window: Window, context: RequestContext) -> list[Paper]:
         """Return citing papers among the first few thousand listed, because the API cannot filter this list by date."""
-        name, papers, offset = request_id(paper), list[Paper](), 0
+        name, papers, offset = build_request_id(paper), list[Paper](), 0
         for _ in range(_MAX_CITING_PAGES if name else 0):
             params = (("fields", FIELDS), ("offset", str(offset)), ("limit", str(_REFERENCES_PAGE)))
-            path = f"{_GRAPH}/paper/{path_segment(name, ':')}/citations"
+            path = f"{_GRAPH}/paper/{encode_path_segment(name, ':')}/citations"
             page = await self._get("citations", path, params, CitingPage, context)
-            papers += _papers((datum.paper for datum in page.data), window) if page else ()
+            papers += _parse_papers((datum.paper for datum in page.data), window) if page else ()
             if page is None or page.next is None or page.next <= offset or len(papers) >= limit:
                 break
             offset = page.next
         return papers[:limit]
 
     async def resolve(self, papers: Sequence[Identifiers], context: RequestContext) -> list[Paper | None]:
-        found = await self._records(papers, "papers", context)
-        return [paper_of(found[paper]) if paper in found else None for paper in papers]
+        records_by_paper = await self._fetch_records(papers, "papers", context)
+        return [parse_paper(records_by_paper[paper]) if paper in records_by_paper else None for paper in papers]
 
     async def pdf_urls(self, paper: Identifiers, context: RequestContext) -> tuple[str, ...]:
-        record = (await self._records([paper], "open_access", context)).get(paper)
-        known = paper_of(record) if record else None
-        return known.pdf_urls if known else ()
+        record = (await self._fetch_records([paper], "open_access", context)).get(paper)
+        parsed_paper = parse_paper(record) if record else None
+        return parsed_paper.pdf_urls if parsed_paper else ()
 
-    async def _records(
+    async def _fetch_records(
         self, papers: Sequence[Identifiers], operation: Operation, context: RequestContext
     ) -> dict[Identifiers, SemanticScholarPaper]:
-        request_ids = {paper: name for paper in papers if (name := request_id(paper))}
+        request_ids = {paper: name for paper in papers if (name := build_request_id(paper))}
         names = list(dict.fromkeys(request_ids.values()))
-        found = dict(zip(names, await self._fetch_batch(names, operation, context), strict=True))
-        return {paper: record for paper, name in request_ids.items() if (record := found[name])}
+        records_by_name = dict(zip(names, await self._fetch_batch(names, operation, context), strict=True))
+        return {paper: record for paper, name in request_ids.items() if (record := records_by_name[name])}
 
     async def _fetch_batch(
         self, names: Sequence[str], operation: Operation, context: RequestContext
     ) -> list[SemanticScholarPaper | None]:
         """Return one record per name, in order; None for an unknown name."""
         records = list[SemanticScholarPaper | None]()
-        for start in range(0, len(names), _BATCH - 1):
-            batch = names[start : start + _BATCH - 1]
+        for start in range(0, len(names), _BATCH_IDS - 1):
+            batch = names[start : start + _BATCH_IDS - 1]
             body = json.dumps({"ids": [*batch, _ALWAYS_KNOWN]})
             request = SourceRequest(SOURCE, operation, f"{_GRAPH}/paper/batch", (("fields", FIELDS),), body)
             answer = await fetch_parsed(self.remote, request, context, partial(_read_batch, size=len(batch) + 1))
@@ -178,7 +180,7 @@ class SemanticScholar:
             return None
         params = (("limit", str(min(limit + len(names), _MAX_RECOMMENDED))), ("fields", FIELDS))
         if len(names) == 1:
-            path = f"{_RECOMMENDATIONS}/papers/forpaper/{path_segment(names[0], ':')}"
+            path = f"{_RECOMMENDATIONS}/papers/forpaper/{encode_path_segment(names[0], ':')}"
             single_paper_list = await self._get(
                 "neighbours", path, (*params, ("from", "all-cs")), RecommendedPapers, context
             )
@@ -207,15 +209,15 @@ def _read_batch(response: SourceResponse, size: int) -> tuple[SemanticScholarPap
     return records
 
 
-def _date_params(window: Window) -> Params:
+def _build_date_params(window: Window) -> Params:
     if window == OPEN:
         return ()
     return (("publicationDateOrYear", f"{window.after or ''}:{window.before or ''}"),)
 
 
-def _papers(records: Iterable[SemanticScholarPaper], window: Window = OPEN) -> list[Paper]:
+def _parse_papers(records: Iterable[SemanticScholarPaper], window: Window = OPEN) -> list[Paper]:
     """Return the papers in order, without duplicates."""
-    papers = {paper.id: paper for paper in papers_within(filter(None, map(paper_of, records)), window)}
+    papers = {paper.id: paper for paper in papers_within(filter(None, map(parse_paper, records)), window)}
     return list(papers.values())
 
 
@@ -229,11 +231,11 @@ def _is_same_paper(identifiers: Identifiers, other: Identifiers) -> bool:
     return any(left and left == right for left, right in pairs)
 
 
-def _snippet(match: SnippetMatch, records_by_number: Mapping[str, SemanticScholarPaper]) -> Snippet | None:
+def _parse_snippet(match: SnippetMatch, records_by_number: Mapping[str, SemanticScholarPaper]) -> Snippet | None:
     """Convert a match to a snippet, or return None if its paper's record is missing or it has no text."""
     record, text = records_by_number.get(match.paper.corpus_id), clean_prose(match.snippet.text)
-    paper = paper_of(record) if record else None
+    paper = parse_paper(record) if record else None
     if paper is None or not text:
         return None
-    cited = (identifiers_of(records_by_number[number]) for number in match.cited if number in records_by_number)
-    return Snippet(paper, snippet_section(match), text, tuple(item for item in cited if item != Identifiers()))
+    cited = (parse_identifiers(records_by_number[number]) for number in match.cited if number in records_by_number)
+    return Snippet(paper, get_snippet_section(match), text, tuple(item for item in cited if item != Identifiers()))

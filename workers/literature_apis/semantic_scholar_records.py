@@ -13,14 +13,14 @@ from workers.literature_apis.record_fields import (
     ObjectOrNone,
     TextOrEmpty,
     ValidEntries,
+    check_link,
+    clean_line,
     clean_prose,
+    clean_title,
     compute_last_day,
-    distinct_links,
+    list_distinct_links,
     make_paper_id,
-    one_line,
     parse_date,
-    title_line,
-    web_link,
 )
 
 SOURCE = "semantic_scholar"
@@ -31,13 +31,13 @@ _DIGITS = re.compile(r"[0-9]{1,12}")
 _ACL = re.compile(r"[\w.-]{5,60}", re.ASCII)
 
 
-def _digits(value: object) -> str:
+def _parse_digits(value: object) -> str:
     """Return digits as text; empty for anything else. The API sends some numbers as text."""
     text = str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
     return text if _DIGITS.fullmatch(text) else ""
 
 
-Digits = Annotated[str, BeforeValidator(_digits)]
+Digits = Annotated[str, BeforeValidator(_parse_digits)]
 
 
 class _Author(ApiObject):
@@ -148,12 +148,12 @@ class SnippetPage(ApiObject):
     data: ValidEntries[SnippetMatch] = Field()
 
 
-def snippet_section(match: SnippetMatch) -> str:
+def get_snippet_section(match: SnippetMatch) -> str:
     kind = match.snippet.kind
-    return kind if kind in {"title", "abstract"} else one_line(match.snippet.section) or "body"
+    return kind if kind in {"title", "abstract"} else clean_line(match.snippet.section) or "body"
 
 
-def identifiers_of(record: SemanticScholarPaper) -> Identifiers:
+def parse_identifiers(record: SemanticScholarPaper) -> Identifiers:
     ids = record.external_ids or _ExternalIds()
     return add_arxiv_id(
         Identifiers(
@@ -167,7 +167,7 @@ def identifiers_of(record: SemanticScholarPaper) -> Identifiers:
     )
 
 
-def request_id(paper: Identifiers) -> str:
+def build_request_id(paper: Identifiers) -> str:
     """Return the paper's id as used in requests; empty if the paper has no valid id, because one malformed id makes a
     whole batch fail."""
     if _PAPER_ID.fullmatch(paper.s2):
@@ -184,22 +184,22 @@ def request_id(paper: Identifiers) -> str:
     return f"PMCID:{number}" if _DIGITS.fullmatch(number) else ""
 
 
-def paper_of(record: SemanticScholarPaper) -> Paper | None:
+def parse_paper(record: SemanticScholarPaper) -> Paper | None:
     """Convert a record to a paper, or return None if it has no id or title."""
-    identifiers, title = identifiers_of(record), title_line(record.title)
+    identifiers, title = parse_identifiers(record), clean_title(record.title)
     if not identifiers.s2 or not title:
         return None
     return Paper(
         id=make_paper_id("s2", identifiers.s2),
         title=title,
         abstract=clean_prose(record.abstract),
-        authors=tuple(name for author in record.authors if (name := one_line(author.name))),
+        authors=tuple(name for author in record.authors if (name := clean_line(author.name))),
         publication_date=parse_date(record.publication_date)
         or (compute_last_day(record.year) if record.year else None),
-        venue=one_line(record.venue),
-        url=web_link(record.url),
+        venue=clean_line(record.venue),
+        url=check_link(record.url),
         citation_count=record.citation_count,
         source=SOURCE,
         identifiers=identifiers,
-        pdf_urls=distinct_links(record.open_access_pdf.url) if record.open_access_pdf else (),
+        pdf_urls=list_distinct_links(record.open_access_pdf.url) if record.open_access_pdf else (),
     )

@@ -6,8 +6,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from assayer.models import Identifiers
-from workers.literature_apis.query_encoding import ARXIV_PREFIX, path_segment
-from workers.literature_apis.record_fields import ApiObject, ObjectOrNone, TextOrEmpty, ValidEntries, distinct_links
+from workers.literature_apis.query_encoding import ARXIV_PREFIX, encode_path_segment
+from workers.literature_apis.record_fields import (
+    ApiObject,
+    ObjectOrNone,
+    TextOrEmpty,
+    ValidEntries,
+    list_distinct_links,
+)
 from workers.outbound.source_requests import RequestContext, SourceFetcher, SourceRequest, fetch_json
 
 _SOURCE = "unpaywall"
@@ -35,7 +41,7 @@ class Unpaywall:
         covers only Crossref DOIs."""
         if not paper.doi or paper.doi.startswith(ARXIV_PREFIX):
             return ()
-        request = SourceRequest(_SOURCE, "open_access", path_segment(paper.doi))
+        request = SourceRequest(_SOURCE, "open_access", encode_path_segment(paper.doi))
         record = await fetch_json(self.remote, request, context, _Record)
         locations = (record.best_oa_location, *record.oa_locations) if record else ()
-        return distinct_links(*(location.url_for_pdf for location in locations if location))
+        return list_distinct_links(*(location.url_for_pdf for location in locations if location))

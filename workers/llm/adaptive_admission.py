@@ -15,21 +15,21 @@ from assayer.run.context_variables import Urgency
 from workers.llm.process_share import ProcessShare
 from workers.outbound.priority_gate import Place, PriorityGate
 
-TROUBLE_SHARE = 0.15
+MIN_OVERLOAD_SHARE = 0.15
 """Share of a round's requests turned away (429, 503, timeouts) at which the limit is halved. Retries absorb a smaller
 share; if every refused request halved the limit, it would never grow."""
 MIN_TURNED_AWAY = 4
 """Minimum number of requests turned away in one round for the limit to be halved."""
 CALM_SHARE = 0.02
 """Share of requests turned away above which the initial doubling ends, if more than one request was turned away."""
-SLOWER, MUCH_SLOWER = math.log(1.5), math.log(2.0)
+SLOWER_LOG_RATIO, MUCH_SLOWER_LOG_RATIO = math.log(1.5), math.log(2.0)
 """Thresholds for the mean log ratio of latencies to their baselines. Above the first, the limit stops growing; above
 the second, it shrinks."""
 OVERLOAD_FACTOR, SLOW_FACTOR = 0.5, 0.75
-MIN_ROUND = 8
+MIN_ROUND_REQUESTS = 8
 MIN_RATED = 8
 """Minimum number of latencies with a baseline in a round for slowness to affect the limit."""
-BLOCK = 16
+BASELINE_REQUESTS = 16
 """Number of requests of one kind whose mean latency updates that kind's baseline."""
 FORGET_SECONDS = 600.0
 """Time constant, in seconds, with which a baseline adapts to permanently longer latencies."""
@@ -47,9 +47,9 @@ class _Baseline:
     def add(self, log_seconds: float, now: float) -> None:
         self._sum += log_seconds
         self._count += 1
-        if self._count < BLOCK:
+        if self._count < BASELINE_REQUESTS:
             return
-        mean, self._sum, self._count = self._sum / BLOCK, 0.0, 0
+        mean, self._sum, self._count = self._sum / BASELINE_REQUESTS, 0.0, 0
         if self.value is None:
             self.value = mean
         elif mean < self.value:
@@ -65,14 +65,14 @@ class _Round:
 
     requests: int = 0
     turned_away: int = 0
-    rated: int = 0
+    rated_responses: int = 0
     log_ratios: float = 0.0
     peak: int = 0
     """Highest number of requests in flight."""
 
     @property
     def slowness(self) -> float:
-        return self.log_ratios / self.rated if self.rated >= MIN_RATED else 0.0
+        return self.log_ratios / self.rated_responses if self.rated_responses >= MIN_RATED else 0.0
 
 
 @dataclass
@@ -99,13 +99,16 @@ class AdaptiveLimit:
         baseline = self._baselines.setdefault(kind, _Baseline())
         log_seconds = math.log(max(seconds, 1e-3))
         if epoch == self.epoch:
-            this = self._round
-            this.requests, this.peak = this.requests + 1, max(this.peak, in_flight)
+            current_round = self._round
+            current_round.requests, current_round.peak = current_round.requests + 1, max(current_round.peak, in_flight)
             if baseline.value is not None:
-                this.rated, this.log_ratios = this.rated + 1, this.log_ratios + log_seconds - baseline.value
+                current_round.rated_responses, current_round.log_ratios = (
+                    current_round.rated_responses + 1,
+                    current_round.log_ratios + log_seconds - baseline.value,
+                )
         baseline.add(log_seconds, now)
         if epoch == self.epoch:
-            self._judge()
+            self._adjust()
 
     def record_turned_away(self, epoch: int, now: float, retry_after: float | None, in_flight: int) -> None:
         """Record a request refused for lack of capacity. `retry_after` is in seconds, None if the endpoint did not
@@ -114,40 +117,40 @@ class AdaptiveLimit:
             if now < self.paused_until:
                 self._pause(now, retry_after)
             return
-        this = self._round
-        this.requests, this.turned_away = this.requests + 1, this.turned_away + 1
-        this.peak = max(this.peak, in_flight)
-        if this.turned_away >= MIN_TURNED_AWAY and this.turned_away >= TROUBLE_SHARE * max(
-            this.requests, self._round_size()
+        current_round = self._round
+        current_round.requests, current_round.turned_away = current_round.requests + 1, current_round.turned_away + 1
+        current_round.peak = max(current_round.peak, in_flight)
+        if current_round.turned_away >= MIN_TURNED_AWAY and current_round.turned_away >= MIN_OVERLOAD_SHARE * max(
+            current_round.requests, self._compute_round_size()
         ):
             self._pause(now, retry_after)
-            self._back_off(OVERLOAD_FACTOR)
+            self._reduce(OVERLOAD_FACTOR)
         else:
-            self._judge()
+            self._adjust()
 
-    def _judge(self) -> None:
-        this = self._round
-        if this.requests < self._round_size():
+    def _adjust(self) -> None:
+        current_round = self._round
+        if current_round.requests < self._compute_round_size():
             return
-        if this.slowness > MUCH_SLOWER:
-            self._back_off(SLOW_FACTOR)
+        if current_round.slowness > MUCH_SLOWER_LOG_RATIO:
+            self._reduce(SLOW_FACTOR)
             return
         self._is_doubling = self._is_doubling and (
-            this.turned_away <= 1 or this.turned_away <= CALM_SHARE * this.requests
+            current_round.turned_away <= 1 or current_round.turned_away <= CALM_SHARE * current_round.requests
         )
-        if this.peak >= self.value and this.slowness < SLOWER:
+        if current_round.peak >= self.value and current_round.slowness < SLOWER_LOG_RATIO:
             step = self.value if self._is_doubling else max(1, self.start // 4)
-            self._change(min(self.maximum, self.value + step))
+            self._set_limit(min(self.maximum, self.value + step))
         else:
             self._round = _Round()
 
-    def _back_off(self, factor: float) -> None:
+    def _reduce(self, factor: float) -> None:
         """Multiply the limit by `factor`. If the peak of requests in flight is lower than the limit, start from the
         peak, because reducing a limit far above it would have no effect."""
         self._is_doubling = False
-        self._change(max(1, math.floor(min(self.value, self._round.peak) * factor)))
+        self._set_limit(max(1, math.floor(min(self.value, self._round.peak) * factor)))
 
-    def _change(self, limit: int) -> None:
+    def _set_limit(self, limit: int) -> None:
         self.epoch += limit != self.value
         self.value = limit
         self._round = _Round()
@@ -156,15 +159,15 @@ class AdaptiveLimit:
         if retry_after is not None:
             self.paused_until = max(self.paused_until, now + retry_after)
 
-    def _round_size(self) -> int:
-        return max(MIN_ROUND, self.value // 2)
+    def _compute_round_size(self) -> int:
+        return max(MIN_ROUND_REQUESTS, self.value // 2)
 
 
 _FIRST_TOKENS = 4_000.0
 """Assumed tokens per request, until some have been counted."""
 _LATEST_WEIGHT = 0.1
 """Weight of the latest request in the moving average of tokens per request."""
-_MIN_SECONDS = 0.001
+_MIN_WAIT_SECONDS = 0.001
 _SAVED_SECONDS = 5.0
 """Maximum unused budget that accumulates, in seconds of the rate. Use in one minute can exceed the budget by this
 much."""
@@ -177,31 +180,31 @@ class TokenBudget:
     per_minute: float
     balance: float = 0.0
     updated: float | None = None
-    mean: float = _FIRST_TOKENS
+    mean_tokens: float = _FIRST_TOKENS
 
-    def seconds_left(self, now: float, share: float) -> float:
+    def compute_wait(self, now: float, share: float) -> float:
         """Return the seconds until the next request may start; 0 if it may start now. `share` is the fraction of the
         budget that belongs to this process."""
         rate = self.per_minute * share / 60
         seconds = 0.0 if self.updated is None else now - self.updated
         self.balance = min(self.balance + rate * seconds, rate * _SAVED_SECONDS)
         self.updated = now
-        return 0.0 if self.balance > 0 else -self.balance / rate + _MIN_SECONDS
+        return 0.0 if self.balance > 0 else -self.balance / rate + _MIN_WAIT_SECONDS
 
     def begin(self) -> float:
         """Deduct the mean tokens of earlier requests from the balance, and return that mean."""
-        self.balance -= self.mean
-        return self.mean
+        self.balance -= self.mean_tokens
+        return self.mean_tokens
 
-    def settle(self, spent: float, tokens: int, typical: bool) -> None:
-        """Replace the deduction made by `begin` with the actual tokens. The mean is updated only if the request is
-        `typical`, that is, not refused."""
+    def settle(self, spent: float, tokens: int, is_typical: bool) -> None:
+        """Replace the deduction made by `begin` with the actual tokens. The mean is updated only if the request
+        `is_typical`, that is, not refused."""
         self.balance += spent - tokens
-        if typical:
-            self.mean += _LATEST_WEIGHT * (tokens - self.mean)
+        if is_typical:
+            self.mean_tokens += _LATEST_WEIGHT * (tokens - self.mean_tokens)
 
 
-_URGENT, _OTHER = 0, 1
+_URGENT, _NOT_URGENT = 0, 1
 """Priorities at the gate."""
 
 
@@ -216,17 +219,17 @@ class AdmittedRequest:
     def record_response(self, kind: Hashable, seconds: float, tokens: int) -> None:
         """Report a response. `kind` groups requests that should take equally long; `tokens` counts tokens read
         and written."""
-        here = self._admission
-        here.limit.record_response(self._epoch, here.monotonic(), kind, seconds, here.in_flight)
-        if here.tokens:
-            here.tokens.settle(self._tokens, tokens, typical=True)
+        admission = self._admission
+        admission.limit.record_response(self._epoch, admission.monotonic(), kind, seconds, admission.in_flight)
+        if admission.tokens:
+            admission.tokens.settle(self._tokens, tokens, is_typical=True)
 
     def record_turned_away(self, retry_after: float | None, tokens: int = 0) -> None:
         """Report a refusal for lack of capacity. `tokens` is nonzero if the endpoint read tokens nevertheless."""
-        here = self._admission
-        here.limit.record_turned_away(self._epoch, here.monotonic(), retry_after, here.in_flight)
-        if here.tokens:
-            here.tokens.settle(self._tokens, tokens, typical=False)
+        admission = self._admission
+        admission.limit.record_turned_away(self._epoch, admission.monotonic(), retry_after, admission.in_flight)
+        if admission.tokens:
+            admission.tokens.settle(self._tokens, tokens, is_typical=False)
 
 
 class Admission:
@@ -250,7 +253,7 @@ class Admission:
         self._gate = PriorityGate(self)
 
     @property
-    def most(self) -> int:
+    def max_in_flight(self) -> int:
         """Return the maximum number of requests that this process may have in flight now."""
         return self.limit.value if self._share is None else min(self.limit.value, self._share.value)
 
@@ -259,8 +262,10 @@ class Admission:
         """Wait for a slot and hold it while the context is open. A request that becomes urgent while waiting moves
         ahead of those that are not."""
         if self._share is not None:
-            self._share.want(lambda: self.in_flight, lambda: self._gate.waiting, self._share_changed)
-        queue_place = Place[AdmittedRequest](_URGENT if urgency.urgent else _OTHER)
+            self._share.request_share(
+                lambda: self.in_flight, lambda: self._gate.has_waiting_callers, self._on_share_change
+            )
+        queue_place = Place[AdmittedRequest](_URGENT if urgency.urgent else _NOT_URGENT)
         with urgency.watch(lambda: queue_place.prioritise(_URGENT)):
             slot = await self._gate.acquire(queue_place)
         try:
@@ -272,7 +277,7 @@ class Admission:
         """Return a slot if one is free now, otherwise None. Called by the gate."""
         if self._share is not None:
             self._share.require()
-        if self.in_flight >= self.most or self.next_change() is not None:
+        if self.in_flight >= self.max_in_flight or self.get_seconds_to_change() is not None:
             return None
         self.in_flight += 1
         self.peak = max(self.peak, self.in_flight)
@@ -281,19 +286,19 @@ class Admission:
     def release(self, slot: AdmittedRequest) -> None:
         self.in_flight -= 1
 
-    def next_change(self) -> float | None:
+    def get_seconds_to_change(self) -> float | None:
         now = self.monotonic()
         pause = self.limit.paused_until - now
         if self.tokens is not None:
-            pause = max(pause, self.tokens.seconds_left(now, 1.0 if self._share is None else self._share.part))
+            pause = max(pause, self.tokens.compute_wait(now, 1.0 if self._share is None else self._share.fraction))
         return pause if pause > 0 else None
 
-    def _share_changed(self) -> None:
+    def _on_share_change(self) -> None:
         """Admit waiting requests within the new share. The first time, also scale the limit's start value by the
         share."""
         if not self._has_started and self._share is not None:
             self._has_started = True
-            self.limit.start = self.limit.value = max(1, int(self.limit.start * self._share.part))
+            self.limit.start = self.limit.value = max(1, int(self.limit.start * self._share.fraction))
         self._gate.admit()
 
     async def aclose(self) -> None:

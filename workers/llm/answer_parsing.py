@@ -18,23 +18,24 @@ from assayer.models import Fault, FaultKind
 from workers.llm.completion import Completion
 from workers.llm.error_body import clip_line
 
-_HIDDEN: Any = SkipJsonSchema
+_HIDDEN_MARKER: Any = SkipJsonSchema
 """Marker for fields that are omitted from a schema."""
 _TEXT = r'"[^"\\]*(?:\\.[^"\\]*)*'
 """Matches a JSON string without its closing quote."""
-_OPENING = re.compile(rf'\{{\s*(?:\}}|{_TEXT}"\s*(?::|$)|{_TEXT}\\?$|$)', re.DOTALL)
+_OBJECT_START = re.compile(rf'\{{\s*(?:\}}|{_TEXT}"\s*(?::|$)|{_TEXT}\\?$|$)', re.DOTALL)
 """Matches the start of a JSON object: `{` and a key, `{}`, or `{` at the end of the text. A brace in prose does not
 match."""
-_MARK = re.compile(rf'{_TEXT}"|["{{}}\[\]]', re.DOTALL)
+_STRING_OR_BRACKET = re.compile(rf'{_TEXT}"|["{{}}\[\]]', re.DOTALL)
 MAX_OBJECTS = 20
 """Maximum number of different objects in one text. A text with more is rejected as an answer."""
-_TAGS = r"(?:[a-z]+:)?(?:think|thinking|thoughts?|reasoning|reflection|analysis|scratchpad)"
-_THOUGHT_BEGINS = re.compile(
-    rf"\s*(?:<{_TAGS}>|\[THINK\]|◁think▷|<\|begin_of_thought\|>|(?:<\|start\|>assistant)?<\|channel\|>(?!final))",
+_REASONING_TAGS = r"(?:[a-z]+:)?(?:think|thinking|thoughts?|reasoning|reflection|analysis|scratchpad)"
+_REASONING_START = re.compile(
+    rf"\s*(?:<{_REASONING_TAGS}>|\[THINK\]|◁think▷|<\|begin_of_thought\|>|(?:<\|start\|>assistant)?<\|channel\|>(?!final))",
     re.IGNORECASE,
 )
-_THOUGHT_ENDS = re.compile(
-    rf"</{_TAGS}>|\[/THINK\]|◁/think▷|<\|end_of_thought\|>|<\|channel\|>final[^{{]*?<\|message\|>", re.IGNORECASE
+_REASONING_END = re.compile(
+    rf"</{_REASONING_TAGS}>|\[/THINK\]|◁/think▷|<\|end_of_thought\|>|<\|channel\|>final[^{{]*?<\|message\|>",
+    re.IGNORECASE,
 )
 """Tags that models put around reasoning. Some models send only the closing tag, because their chat template contains
 the opening one."""
@@ -45,12 +46,12 @@ class JsonObjects(NamedTuple):
 
     objects: tuple[str, ...]
     """Texts of the complete objects, in order, without duplicates; empty if any object is broken."""
-    bare: bool
+    is_bare: bool
     """Whether the text is a single object and nothing else."""
     broken: Literal["no", "invalid", "truncated"]
     error: str
     """Why an object is broken."""
-    mended: str = ""
+    repair_note: str = ""
     """JSON syntax error that was corrected without changing the content; empty if there was none."""
 
 
@@ -62,8 +63,8 @@ def _require_unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     result = dict(pairs)
     if len(result) < len(pairs):
         keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
-        raise _DuplicateKey(f"the key {json.dumps(twice)} appears twice in one object")
+        duplicate = next(key for key in keys if keys.count(key) > 1)
+        raise _DuplicateKey(f"the key {json.dumps(duplicate)} appears twice in one object")
     return result
 
 
@@ -101,7 +102,7 @@ def _find_distinct_objects(text: str, decoder: json.JSONDecoder) -> list[tuple[s
     """Return the different outermost objects with their text. Raises _BrokenObject if one cannot be parsed."""
     objects: list[tuple[str, Any]] = []
     for start, end, value in _decode_objects(text, decoder):
-        if all(value != other for _, other in objects):
+        if all(value != other_value for _, other_value in objects):
             objects.append((text[start:end], value))
         if len(objects) > MAX_OBJECTS:
             raise _BrokenObject(f"there are more than {MAX_OBJECTS} objects")
@@ -111,15 +112,17 @@ def _find_distinct_objects(text: str, decoder: json.JSONDecoder) -> list[tuple[s
 def _strip_reasoning(text: str) -> str | None:
     """Return the text after the last closing tag of reasoning; None if reasoning is not closed. Tags inside complete
     objects, such as in a quote, are ignored."""
-    ends = [match.span() for match in _THOUGHT_ENDS.finditer(text)]
+    ends = [match.span() for match in _REASONING_END.finditer(text)]
     if not ends:
-        return None if _THOUGHT_BEGINS.match(text) else text
+        return None if _REASONING_START.match(text) else text
     objects: list[tuple[int, int]] = []
     with suppress(_BrokenObject):  # in the reasoning or the answer; later tags are outside complete objects
-        for first, last, _ in _decode_objects(text):
-            objects.append((first, last))
-    closing = [end for start, end in ends if not any(first < start < last for first, last in objects)]
-    return text[max(closing, default=0) :]
+        for object_start, object_end, _ in _decode_objects(text):
+            objects.append((object_start, object_end))
+    outer_ends = [
+        end for start, end in ends if not any(object_start < start < object_end for object_start, object_end in objects)
+    ]
+    return text[max(outer_ends, default=0) :]
 
 
 class _BrokenObject(ValueError):
@@ -132,25 +135,25 @@ class _BrokenObject(ValueError):
 def _decode_objects(text: str, decoder: json.JSONDecoder = _DECODER) -> Iterator[tuple[int, int, Any]]:
     """Yield the start, end and value of each outermost object. Raises _BrokenObject at an object that cannot be
     parsed."""
-    at = 0
-    while (start := text.find("{", at)) >= 0:
-        if _OPENING.match(text, start) is None:
-            at = _find_closing_bracket(text, start) or len(text)
+    position = 0
+    while (start := text.find("{", position)) >= 0:
+        if _OBJECT_START.match(text, start) is None:
+            position = _find_closing_bracket(text, start) or len(text)
             # A bracketed text that contains an object but does not begin like one has probably lost its beginning.
-            if _OPENING.search(text, start + 1, at):
+            if _OBJECT_START.search(text, start + 1, position):
                 raise _BrokenObject("an object does not begin with a key in double quotes")
             continue
         try:
-            value, at = decoder.raw_decode(text, start)
+            value, position = decoder.raw_decode(text, start)
         except (ValueError, RecursionError) as problem:
-            raise _BrokenObject(_decoding_error(problem), _find_closing_bracket(text, start) is None) from None
-        yield start, at, value
+            raise _BrokenObject(_describe_decoding_error(problem), _find_closing_bracket(text, start) is None) from None
+        yield start, position, value
 
 
 def _find_closing_bracket(text: str, start: int) -> int | None:
     """Return the position after the bracket that matches the one at `start`, or None if it is never closed."""
     depth = 0
-    for match in _MARK.finditer(text, start):
+    for match in _STRING_OR_BRACKET.finditer(text, start):
         character = match[0]
         if character == '"':
             return None
@@ -163,7 +166,7 @@ def _find_closing_bracket(text: str, start: int) -> int | None:
     return None
 
 
-def _decoding_error(problem: Exception) -> str:
+def _describe_decoding_error(problem: Exception) -> str:
     if isinstance(problem, json.JSONDecodeError):
         return f"{problem.msg.removesuffix(' at')} at line {problem.lineno}, column {problem.colno}"
     if isinstance(problem, RecursionError):
@@ -173,15 +176,15 @@ def _decoding_error(problem: Exception) -> str:
 
 Out = TypeVar("Out", bound=BaseModel)
 
-_DECLINED = re.compile(
+_REFUSAL_START = re.compile(
     r"\W*(?:i['’]?m sorry|i am sorry|sorry\b|i apologi[sz]e|i can(?:no|['’])t\b|i am (?:not able|unable)\b|"
     r"i['’]m (?:not able|unable)\b|i won['’]t\b|i will not\b|as an ai\b)",
     re.IGNORECASE,
 )
-_ARGUMENTS = frozenset({"arguments", "parameters", "input"})
+_ARGUMENT_KEYS = frozenset({"arguments", "parameters", "input"})
 """Keys in a tool call that hold the answer."""
-_CHOICE = re.compile(r"'([^']*)'")
-_SHOWN = 12
+_QUOTED_CHOICE = re.compile(r"'([^']*)'")
+_MAX_REPORTED_ERRORS = 12
 """Maximum number of validation errors reported to the model at once."""
 
 
@@ -192,7 +195,7 @@ class ParsedAnswer(NamedTuple, Generic[Out]):
     """Exact error messages for the model."""
 
 
-class _Checked(NamedTuple, Generic[Out]):
+class _CheckedObject(NamedTuple, Generic[Out]):
     value: Out | None
     coerced: bool = False
     errors: tuple[str, ...] = ()
@@ -201,20 +204,20 @@ class _Checked(NamedTuple, Generic[Out]):
 
 def _build_failure(kind: FaultKind, *errors: str) -> ParsedAnswer[Out]:
     detail = clip_line("; ".join(errors))
-    first_errors = errors[:_SHOWN]
-    if len(errors) > _SHOWN:
-        first_errors = (*first_errors, f"… and {len(errors) - _SHOWN} more of the same kind.")
+    first_errors = errors[:_MAX_REPORTED_ERRORS]
+    if len(errors) > _MAX_REPORTED_ERRORS:
+        first_errors = (*first_errors, f"… and {len(errors) - _MAX_REPORTED_ERRORS} more of the same kind.")
     return ParsedAnswer(None, Fault(kind=kind, detail=detail), first_errors)
 
 
 def parse_answer(completion: Completion, output: type[Out]) -> ParsedAnswer[Out]:
     text = completion.text.strip().removeprefix("\ufeff")
-    unsaid: ParsedAnswer[Out] | None = _explain_no_answer(completion, text)
-    if unsaid is not None:
-        return unsaid
+    failure: ParsedAnswer[Out] | None = _explain_no_answer(completion, text)
+    if failure is not None:
+        return failure
     json_objects = find_json_objects(text)
     broken: ParsedAnswer[Out] | None = _explain_broken(json_objects, text, completion.finish_reason == "length")
-    return _choose(json_objects, output) if broken is None else broken
+    return _choose_answer(json_objects, output) if broken is None else broken
 
 
 def _explain_no_answer(completion: Completion, text: str) -> ParsedAnswer[Out] | None:
@@ -239,16 +242,16 @@ def _explain_broken(json_objects: JsonObjects, text: str, is_cut_off: bool) -> P
         return _build_failure("invalid_json", f"not valid JSON: {json_objects.error}")
     if json_objects.objects:
         return None
-    if _DECLINED.match(text):
+    if _REFUSAL_START.match(text):
         return _build_failure("refusal", "the model declined to answer")
     return _build_failure("invalid_json", "there is no JSON object in the answer")
 
 
-def _choose(json_objects: JsonObjects, output: type[Out]) -> ParsedAnswer[Out]:
-    checked: list[_Checked[Out]] = [_check(text, output) for text in json_objects.objects]
+def _choose_answer(json_objects: JsonObjects, output: type[Out]) -> ParsedAnswer[Out]:
+    checked: list[_CheckedObject[Out]] = [_validate(text, output) for text in json_objects.objects]
     if all(item.value is None for item in checked):
         inner = [text for outer in json_objects.objects if (text := _unwrap(outer)) is not None]
-        checked += [item for item in (_check(text, output) for text in inner) if item.value is not None]
+        checked += [item for item in (_validate(text, output) for text in inner) if item.value is not None]
     valid = [item for item in checked if item.value is not None]
     if len(valid) > 1:
         return _build_failure("invalid_json", f"{len(valid)} different answers were given; give exactly one object")
@@ -256,8 +259,10 @@ def _choose(json_objects: JsonObjects, output: type[Out]) -> ParsedAnswer[Out]:
         closest = min(checked, key=lambda item: len(item.errors))
         return _build_failure("schema_violation", *closest.errors)
     value, coerced, conversions = valid[0]
-    surrounding_note = "" if json_objects.bare else json_objects.mended or "there was text around the JSON object"
-    if coerced or json_objects.mended:
+    surrounding_note = (
+        "" if json_objects.is_bare else json_objects.repair_note or "there was text around the JSON object"
+    )
+    if coerced or json_objects.repair_note:
         detail = "; ".join(filter(None, (*conversions, surrounding_note)))
         return ParsedAnswer(value, Fault(kind="coerced", detail=clip_line(detail)))
     return ParsedAnswer(value, Fault(kind="wrapped", detail=surrounding_note) if surrounding_note else None)
@@ -267,7 +272,7 @@ def _unwrap(text: str) -> str | None:
     """Return the object inside a wrapper that holds nothing else: an object with one key, or a tool call. Returns None
     if it is not such a wrapper."""
     outer = json.loads(text)
-    keys = outer.keys() - {"name", "type", "id"} if outer.keys() & _ARGUMENTS else outer.keys()
+    keys = outer.keys() - {"name", "type", "id"} if outer.keys() & _ARGUMENT_KEYS else outer.keys()
     if len(keys) != 1:
         return None
     inner = outer[next(iter(keys))]
@@ -277,7 +282,7 @@ def _unwrap(text: str) -> str | None:
     return json.dumps(inner) if isinstance(inner, dict) else None
 
 
-def _check(text: str, output: type[Out]) -> _Checked[Out]:
+def _validate(text: str, output: type[Out]) -> _CheckedObject[Out]:
     """Validate strictly first, then with lossless conversions, such as from numbers in strings."""
     try:
         value = output.model_validate_json(text, strict=True)
@@ -286,33 +291,35 @@ def _check(text: str, output: type[Out]) -> _Checked[Out]:
         text = _correct_choices(text, strict_errors)
     else:
         missing = tuple(_find_missing_fields(value, ""))
-        return _Checked(None, errors=missing) if missing else _Checked(value)
+        return _CheckedObject(None, errors=missing) if missing else _CheckedObject(value)
     try:
         value = output.model_validate_json(text, strict=False)
         # Reject conversions to values that JSON cannot represent, such as NaN.
         output.model_validate_json(value.model_dump_json(by_alias=True), strict=True)
     except ValidationError:
-        return _Checked(None, errors=errors)
+        return _CheckedObject(None, errors=errors)
     missing = tuple(_find_missing_fields(value, ""))
-    return _Checked(None, errors=(*errors, *missing)) if missing else _Checked(value, True, errors)
+    return _CheckedObject(None, errors=(*errors, *missing)) if missing else _CheckedObject(value, True, errors)
 
 
 def _correct_choices(text: str, error: ValidationError) -> str:
     """Return the object with the spelling of choices corrected, if it differs only in case, spaces or hyphens."""
-    wrong = [detail for detail in error.errors(include_url=False) if detail["type"] in ("literal_error", "enum")]
-    if not wrong:
+    wrong_choices = [
+        detail for detail in error.errors(include_url=False) if detail["type"] in ("literal_error", "enum")
+    ]
+    if not wrong_choices:
         return text
     answer = json.loads(text)
-    for detail in wrong:
-        allowed = _CHOICE.findall(detail.get("ctx", {}).get("expected", ""))
+    for detail in wrong_choices:
+        allowed = _QUOTED_CHOICE.findall(detail.get("ctx", {}).get("expected", ""))
         matches = [choice for choice in allowed if _fold_choice(choice) == _fold_choice(detail["input"])]
-        holder = answer
+        container = answer
         with suppress(LookupError, TypeError):  # a step that pydantic adds for the options of a union
-            *path, last = detail["loc"]
+            *path, last_step = detail["loc"]
             for step in path:
-                holder = holder[step]
-            if len(matches) == 1 and holder[last] == detail["input"]:
-                holder[last] = matches[0]
+                container = container[step]
+            if len(matches) == 1 and container[last_step] == detail["input"]:
+                container[last_step] = matches[0]
     return json.dumps(answer)
 
 
@@ -345,4 +352,4 @@ def _find_missing_fields(value: object, prefix: str) -> list[str]:
 
 
 def _is_hidden(field: FieldInfo) -> bool:
-    return any(isinstance(item, _HIDDEN) for item in field.metadata)
+    return any(isinstance(item, _HIDDEN_MARKER) for item in field.metadata)

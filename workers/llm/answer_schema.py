@@ -13,7 +13,9 @@ from pydantic import BaseModel
 
 from assayer.llm import AnswerBounds, LabelledList
 
-_DROPPED = frozenset({"title", "default", "examples", "discriminator", "minLength", "maxLength", "uniqueItems"})
+_DROPPED_KEYWORDS = frozenset(
+    {"title", "default", "examples", "discriminator", "minLength", "maxLength", "uniqueItems"}
+)
 """Schema keywords that strict mode rejects or that carry no information for a model."""
 SENT_KEYWORDS = frozenset(
     {
@@ -35,10 +37,10 @@ SENT_KEYWORDS = frozenset(
 """Schema keywords that are sent. `$ref` and `$defs` are sent only for a type that contains itself."""
 _BOUNDED_KEYWORDS = SENT_KEYWORDS | {"minItems"}
 """Keywords kept in schemas for bounded answers. `maxLength` and `prefixItems` are then added."""
-_BOUNDED = "$comment"
+_BOUNDED_MARK = "$comment"
 """Keyword that marks a bounded answer's schema, which is sent without further changes."""
-_STATED_WORDS = re.compile(r"(\d+) (?:consecutive )?words")
-_CHARS_A_WORD = 9
+_STATED_WORD_LIMIT = re.compile(r"(\d+) (?:consecutive )?words")
+_CHARS_PER_WORD = 9
 """Characters per word, including a space, for converting a text's limit from words to characters."""
 _MAX_CHARS = 1_000
 """Maximum length in characters of a text in a bounded answer, if the field's description states no number of words."""
@@ -59,7 +61,7 @@ def _serialise_schema(schema: dict[str, Any]) -> AnswerSchema:
 
 
 @lru_cache(maxsize=256)
-def answer_schema(output: type[BaseModel]) -> AnswerSchema:
+def build_answer_schema(output: type[BaseModel]) -> AnswerSchema:
     """Return an answer's strict schema, with every restriction that JSON schema can express."""
     return _serialise_schema(make_strict(output.model_json_schema()))
 
@@ -68,14 +70,14 @@ def answer_schema(output: type[BaseModel]) -> AnswerSchema:
 def convert_to_sent_schema(text: str) -> AnswerSchema:
     """Convert a strict schema, serialised as `text`, to the form that is sent to an endpoint."""
     schema = json.loads(text)
-    return _serialise_schema(schema if schema.pop(_BOUNDED, None) else _reduce_schema(schema, SENT_KEYWORDS))
+    return _serialise_schema(schema if schema.pop(_BOUNDED_MARK, None) else _reduce_schema(schema, SENT_KEYWORDS))
 
 
 def _reduce_schema(schema: Mapping[str, Any], keywords: Set[str]) -> dict[str, Any]:
     """Return a schema with only these keywords, and with references replaced by their definitions."""
     definitions = schema.get("$defs", {})
     reduced = _copy_schema(schema, definitions, (), keywords)
-    if _references(reduced):
+    if _find_references(reduced):
         reduced["$defs"] = {
             name: _copy_schema(item, definitions, (name,), keywords) for name, item in definitions.items()
         }
@@ -84,20 +86,20 @@ def _reduce_schema(schema: Mapping[str, Any], keywords: Set[str]) -> dict[str, A
 
 def build_bounded_schema(output: type[BaseModel], bounds: AnswerBounds) -> AnswerSchema:
     """Return the schema to send for a bounded answer, with a limit for every list and for all but long texts."""
-    schema = {_BOUNDED: "bounded", **_reduce_schema(answer_schema(output).schema, _BOUNDED_KEYWORDS)}
+    schema = {_BOUNDED_MARK: "bounded", **_reduce_schema(build_answer_schema(output).schema, _BOUNDED_KEYWORDS)}
     for node in (schema, *schema.get("$defs", {}).values()):
-        _bound(node, "", bounds)
+        _bound_node(node, "", bounds)
     return _serialise_schema(schema)
 
 
-def _bound(node: dict[str, Any], name: str, bounds: AnswerBounds) -> None:
+def _bound_node(node: dict[str, Any], name: str, bounds: AnswerBounds) -> None:
     """Limit the texts and lists in the field `name` and in all fields within it, in place."""
     for option in node.get("anyOf", ()):
-        _bound(option, name, bounds)
+        _bound_node(option, name, bounds)
     for field, part in node.get("properties", {}).items():
-        _bound(part, field, bounds)
+        _bound_node(part, field, bounds)
     if node.get("type") == "array":
-        _bound(node["items"], name, bounds)
+        _bound_node(node["items"], name, bounds)
         max_entries = min(bounds.entries.get(name, _MAX_ENTRIES), node.get("maxItems", _MAX_ENTRIES))
         node["maxItems"] = max_entries if bounds.labels.get(name, [""]) else 0
         if min_entries := min(max(node.get("minItems", 0), bounds.least.get(name, 0)), node["maxItems"]):
@@ -108,8 +110,8 @@ def _bound(node: dict[str, Any], name: str, bounds: AnswerBounds) -> None:
         if labels := bounds.labels.get(name) or (bounds.words.get(name) == 0 and [""]):
             node["enum"] = list(labels)
         else:
-            stated_limits = map(int, _STATED_WORDS.findall(node.get("description", "")))
-            max_entries = _CHARS_A_WORD * bounds.words.get(name, max(stated_limits, default=0)) or _MAX_CHARS
+            stated_limits = map(int, _STATED_WORD_LIMIT.findall(node.get("description", "")))
+            max_entries = _CHARS_PER_WORD * bounds.words.get(name, max(stated_limits, default=0)) or _MAX_CHARS
             if max_entries <= _MAX_COUNTED_CHARS:
                 node["maxLength"] = max_entries
 
@@ -120,41 +122,41 @@ def _bind_entries(node: dict[str, Any], entries: LabelledList) -> None:
     node["prefixItems"] = []
     for number, label in enumerate(entries.labels):
         entry = json.loads(text)
-        _choose(entry, "label", [label])
+        _restrict_choices(entry, "label", [label])
         for field, choices in entries.choices.items():
-            _choose(entry, field, choices[number])
+            _restrict_choices(entry, field, choices[number])
         node["prefixItems"].append(entry)
     for keyword in ("items", "minItems", "maxItems"):
         node.pop(keyword, None)
 
 
-def _choose(node: dict[str, Any], field: str, choices: Sequence[str]) -> None:
+def _restrict_choices(node: dict[str, Any], field: str, choices: Sequence[str]) -> None:
     """Restrict the field, at any depth, to these texts."""
     properties = node.get("properties", {})
     if field in properties:
         properties[field] = {"type": "string", "enum": list(choices)}
     for part in (*properties.values(), *((node["items"],) if "items" in node else ())):
-        _choose(part, field, choices)
+        _restrict_choices(part, field, choices)
 
 
 def _copy_schema(
-    node: Mapping[str, Any], definitions: Mapping[str, Any], inside: tuple[str, ...], keywords: Set[str]
+    node: Mapping[str, Any], definitions: Mapping[str, Any], enclosing: tuple[str, ...], keywords: Set[str]
 ) -> dict[str, Any]:
-    """Copy a schema with only these keywords, replacing references by their definitions. `inside` names the definitions
-    that enclose the node; these are not copied into themselves."""
+    """Copy a schema with only these keywords, replacing references by their definitions. `enclosing` names the
+    definitions that enclose the node; these are not copied into themselves."""
     if "$ref" in node:
         name = str(node["$ref"]).rpartition("/")[2]
-        if name in inside or _is_recursive(name, definitions):
+        if name in enclosing or _is_recursive(name, definitions):
             return {"$ref": node["$ref"]}
-        return _copy_schema(definitions[name], definitions, (*inside, name), keywords)
+        return _copy_schema(definitions[name], definitions, (*enclosing, name), keywords)
     result = {key: value for key, value in node.items() if key in keywords and key != "$defs"}
     if "properties" in result:
         properties = result["properties"].items()
-        result["properties"] = {name: _copy_schema(part, definitions, inside, keywords) for name, part in properties}
+        result["properties"] = {name: _copy_schema(part, definitions, enclosing, keywords) for name, part in properties}
     if "items" in result:
-        result["items"] = _copy_schema(result["items"], definitions, inside, keywords)
+        result["items"] = _copy_schema(result["items"], definitions, enclosing, keywords)
     if "anyOf" in result:
-        result["anyOf"] = [_copy_schema(option, definitions, inside, keywords) for option in result["anyOf"]]
+        result["anyOf"] = [_copy_schema(option, definitions, enclosing, keywords) for option in result["anyOf"]]
     return result
 
 
@@ -163,7 +165,7 @@ def _is_recursive(name: str, definitions: Mapping[str, Any]) -> bool:
     reachable: set[str] = set()
     unvisited = [name]
     while unvisited:
-        references = _references(definitions[unvisited.pop()])
+        references = _find_references(definitions[unvisited.pop()])
         if name in references:
             return True
         unvisited += references - reachable
@@ -171,13 +173,13 @@ def _is_recursive(name: str, definitions: Mapping[str, Any]) -> bool:
     return False
 
 
-def _references(node: object) -> set[str]:
+def _find_references(node: object) -> set[str]:
     """Return the names of all definitions to which a schema refers directly."""
     if isinstance(node, dict):
         own_references = {str(node["$ref"]).rpartition("/")[2]} if isinstance(node.get("$ref"), str) else set()
-        return own_references.union(*(_references(value) for key, value in node.items() if key != "$defs"))
+        return own_references.union(*(_find_references(value) for key, value in node.items() if key != "$defs"))
     if isinstance(node, list):
-        return set().union(*map(_references, node))
+        return set().union(*map(_find_references, node))
     return set()
 
 
@@ -190,21 +192,21 @@ def make_strict(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _make_node_strict(
-    node: Mapping[str, Any], root: Mapping[str, Any], place: str, enclosing: tuple[str, ...]
+    node: Mapping[str, Any], root: Mapping[str, Any], location: str, enclosing: tuple[str, ...]
 ) -> dict[str, Any]:
-    if "$ref" in node and len(node.keys() - _DROPPED) > 1:
-        return _inline_reference(node, root, place, enclosing)
-    result = {key: value for key, value in node.items() if key not in _DROPPED}
+    if "$ref" in node and len(node.keys() - _DROPPED_KEYWORDS) > 1:
+        return _resolve_reference(node, root, location, enclosing)
+    result = {key: value for key, value in node.items() if key not in _DROPPED_KEYWORDS}
     if "oneOf" in result:
         result["anyOf"] = result.pop("oneOf")
     if "const" in result:
         result["enum"] = [result.pop("const")]
     if result.get("type") == "object":
-        result |= _close_objects(result, root, place, enclosing)
+        result |= _close_objects(result, root, location, enclosing)
     if isinstance(result.get("items"), Mapping):
-        result["items"] = _make_node_strict(result["items"], root, f"{place}[]", enclosing)
+        result["items"] = _make_node_strict(result["items"], root, f"{location}[]", enclosing)
     if "anyOf" in result:
-        result["anyOf"] = [_make_node_strict(option, root, place, enclosing) for option in result["anyOf"]]
+        result["anyOf"] = [_make_node_strict(option, root, location, enclosing) for option in result["anyOf"]]
     if "$defs" in result:
         result["$defs"] = {
             name: _make_node_strict(definition, root, name, (name,)) for name, definition in result["$defs"].items()
@@ -213,22 +215,22 @@ def _make_node_strict(
 
 
 def _close_objects(
-    node: Mapping[str, Any], root: Mapping[str, Any], place: str, enclosing: tuple[str, ...]
+    node: Mapping[str, Any], root: Mapping[str, Any], location: str, enclosing: tuple[str, ...]
 ) -> dict[str, Any]:
     if node.get("additionalProperties", True) is not False:
         raise ValueError(
-            f"{place} allows any keys, but an answer must declare all of its keys. Use a model with "
+            f"{location} allows any keys, but an answer must declare all of its keys. Use a model with "
             "extra='forbid', and a list of such models instead of a mapping."
         )
     properties = {
-        name: _make_node_strict(property_, root, f"{place}.{name}", enclosing)
+        name: _make_node_strict(property_, root, f"{location}.{name}", enclosing)
         for name, property_ in node.get("properties", {}).items()
     }
     return {"properties": properties, "required": list(properties)}
 
 
-def _inline_reference(
-    node: Mapping[str, Any], root: Mapping[str, Any], place: str, enclosing: tuple[str, ...]
+def _resolve_reference(
+    node: Mapping[str, Any], root: Mapping[str, Any], location: str, enclosing: tuple[str, ...]
 ) -> dict[str, Any]:
     """Replace a reference by its definition, unless the definition is recursive. Strict mode allows no other keywords
     beside a reference."""
@@ -236,4 +238,4 @@ def _inline_reference(
     if name in enclosing:
         return {"$ref": node["$ref"]}
     siblings = {key: value for key, value in node.items() if key != "$ref"}
-    return _make_node_strict({**root["$defs"][name], **siblings}, root, place, (*enclosing, name))
+    return _make_node_strict({**root["$defs"][name], **siblings}, root, location, (*enclosing, name))

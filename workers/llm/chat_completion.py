@@ -16,7 +16,7 @@ from workers.llm.completion import Completion
 from workers.llm.dialect_fallback import Dialect
 from workers.llm.errors import ReadTokens
 
-_UNSAFE = re.compile(r"[^A-Za-z0-9_-]")
+_UNSAFE_CHARACTER = re.compile(r"[^A-Za-z0-9_-]")
 
 
 class ChatMessage(NamedTuple):
@@ -40,7 +40,7 @@ class Requester:
     first_sent: float = 0.0
     """Time at which the request was first sent, on the monotonic clock."""
 
-    def note_sent(self, now: float) -> None:
+    def record_send(self, now: float) -> None:
         if not self.sends:
             self.first_sent = now
         self.sends += 1
@@ -73,7 +73,7 @@ class ChatRequest(NamedTuple):
         messages = (message.content for message in (*self.messages, *self.repair_messages))
         return estimate_tokens(*messages, self.schema)
 
-    def usage(self, completion: Completion) -> tuple[int, int]:
+    def count_usage(self, completion: Completion) -> tuple[int, int]:
         """Return prompt and completion tokens as counted by the endpoint, or estimates if it reports none."""
         prompt_tokens, written = completion.prompt_tokens, completion.completion_tokens
         return (
@@ -81,17 +81,17 @@ class ChatRequest(NamedTuple):
             estimate_tokens(completion.text) if written is None else written,
         )
 
-    def usage_without_answer(self, read: ReadTokens) -> tuple[int, int]:
+    def count_usage_without_answer(self, read_tokens: ReadTokens) -> tuple[int, int]:
         """Return the prompt and completion tokens of a request without a usable answer. At least the prompt was
         read."""
-        prompt_tokens = self.prompt_tokens if read.prompt is None else read.prompt
-        return prompt_tokens, read.completion or 0
+        prompt_tokens = self.prompt_tokens if read_tokens.prompt is None else read_tokens.prompt
+        return prompt_tokens, read_tokens.completion or 0
 
-    def body(self, dialect: Dialect) -> dict[str, Any]:
+    def build_body(self, dialect: Dialect) -> dict[str, Any]:
         body: dict[str, Any] = {
             "model": self.model,
-            "messages": self._messages(dialect),
-            dialect.tokens_field: min(self.max_tokens, dialect.most_tokens or self.max_tokens),
+            "messages": self._build_messages(dialect),
+            dialect.tokens_field: min(self.max_tokens, dialect.max_tokens_accepted or self.max_tokens),
         }
         if dialect.temperature and self.temperature is not None:
             body["temperature"] = self.temperature
@@ -102,18 +102,18 @@ class ChatRequest(NamedTuple):
         if dialect.stream:
             body |= {"stream": True, "stream_options": {"include_usage": True}}
         if dialect.structured == "json_schema":
-            name = _UNSAFE.sub("_", self.task)[:64]
+            name = _UNSAFE_CHARACTER.sub("_", self.task)[:64]
             answer = {"name": name, "strict": True, "schema": convert_to_sent_schema(self.schema).schema}
             body["response_format"] = {"type": "json_schema", "json_schema": answer}
         elif dialect.structured == "json_object":
             body["response_format"] = {"type": "json_object"}
         return body
 
-    def _messages(self, dialect: Dialect) -> list[dict[str, str]]:
+    def _build_messages(self, dialect: Dialect) -> list[dict[str, str]]:
         *earlier_messages, question = self.messages
         if dialect.structured != "json_schema":
             # The schema comes last, so that the prefix shared by many prompts stays the same for the server's cache.
-            instruction = prompt_template("schema").substitute(schema=self.schema)
+            instruction = load_prompt_template("schema").substitute(schema=self.schema)
             question = question._replace(content=f"{question.content}\n\n{instruction}")
         if not dialect.system and earlier_messages:
             texts = [message.content for message in (*earlier_messages, question)]
@@ -121,7 +121,7 @@ class ChatRequest(NamedTuple):
         return [message._asdict() for message in (*earlier_messages, question, *self.repair_messages)]
 
 
-class WaitedFor(NamedTuple):
+class BatchReference(NamedTuple):
     """Reference to an entry in the batch book. The book keeps the result until it is settled."""
 
     key: str
@@ -132,12 +132,12 @@ class WaitedFor(NamedTuple):
 
 class ChatResult(NamedTuple):
     completion: Completion
-    waited: "WaitedFor | None" = None
+    waited: "BatchReference | None" = None
     """The result's batch entry; None if the request went to the live endpoint from the start."""
 
 
 @cache
-def prompt_template(name: str) -> Template:
+def load_prompt_template(name: str) -> Template:
     """Return one of the gateway's own prompt templates."""
     return Template((files("workers.llm") / "prompts" / f"{name}.v1.md").read_text("utf-8").strip())
 
@@ -169,12 +169,12 @@ class LlmTransport(Protocol):
         ...
 
 
-_WORDS = (string.ascii_letters + " ").encode()
-_CLASSES: tuple[tuple[bytes, float], ...] = (
-    (_WORDS, 0.3),
+_WORD_CHARACTERS = (string.ascii_letters + " ").encode()
+_TOKEN_WEIGHTS: tuple[tuple[bytes, float], ...] = (
+    (_WORD_CHARACTERS, 0.3),
     # Each digit, and the space before it, may be a token of its own.
     (string.digits.encode(), 1.25),
-    (bytes(number for number in range(128) if number not in _WORDS + string.digits.encode()), 1.0),
+    (bytes(number for number in range(128) if number not in _WORD_CHARACTERS + string.digits.encode()), 1.0),
     # Two bytes: accented Latin, Greek, Cyrillic, Hebrew, Arabic.
     (bytes(range(0xC2, 0xE0)), 1.25),
     # Three bytes: Indic scripts, Thai, Ethiopic, Khmer and others that tokenizers cover poorly.
@@ -201,6 +201,6 @@ def estimate_tokens(*texts: str) -> int:
     data = "".join(texts).encode("utf-8", "surrogatepass")
     # `bytes.translate` is faster than a loop, and prompts are long.
     weighted_bytes = sum(
-        weight * (len(data) - len(data.translate(None, characters))) for characters, weight in _CLASSES
+        weight * (len(data) - len(data.translate(None, characters))) for characters, weight in _TOKEN_WEIGHTS
     )
     return math.floor(weighted_bytes) + 1

@@ -37,7 +37,7 @@ class UnusableResponse(ValueError):
     def __init__(self, detail: str, error: object = None, read: ReadTokens | None = None) -> None:
         super().__init__(detail)
         self.error = error
-        self.read = read
+        self.read_tokens = read
 
 
 class _Part(BaseModel):
@@ -45,7 +45,7 @@ class _Part(BaseModel):
     text: str | None = None
 
     @property
-    def said(self) -> str:
+    def answer_text(self) -> str:
         return "" if "think" in self.type or "reason" in self.type else self.text or ""
 
 
@@ -63,19 +63,19 @@ class _Message(BaseModel):
     reasoning_content: Any = Field(default=None, validation_alias=AliasChoices("reasoning_content", "reasoning"))
     tool_calls: Any = None
 
-    def text(self, finished: bool) -> str:
-        """Return the answer: the content or, without content, a tool call's arguments or, if the model has `finished`,
-        the reasoning."""
+    def get_text(self, has_finished: bool) -> str:
+        """Return the answer: the content or, without content, a tool call's arguments or, if the model
+        `has_finished`, its reasoning."""
         content = self.content or ""
         if isinstance(content, dict):
             return json.dumps(content)
-        text = content if isinstance(content, str) else "".join(part.said for part in content)
+        text = content if isinstance(content, str) else "".join(part.answer_text for part in content)
         if text.strip():
             return text
         with suppress(ValidationError, IndexError, TypeError):
             arguments = _ToolCall.model_validate(self.tool_calls[0]).function.arguments
             return arguments if isinstance(arguments, str) else json.dumps(arguments)
-        return self.reasoning_content if finished and isinstance(self.reasoning_content, str) else text
+        return self.reasoning_content if has_finished and isinstance(self.reasoning_content, str) else text
 
 
 class _Choice(BaseModel):
@@ -104,29 +104,29 @@ class _Event(BaseModel):
     error: Any = None
 
 
-_STREAM = re.compile(rb"\s*(?::|data:|event:|id:|retry:)")
+_STREAM_START = re.compile(rb"\s*(?::|data:|event:|id:|retry:)")
 
 
 def parse_completion(body: bytes, charset: str = "") -> Completion:
     """Parse a response with status 200. A response without choices or an error counts as an empty answer. `charset` is
     the one that the response states. Raises UnusableResponse, whose message does not quote the body."""
-    if _STREAM.match(body):
+    if _STREAM_START.match(body):
         return _join_stream_events(body)
     try:
         parsed = _Body.model_validate_json(body)
     except ValidationError:
-        parsed = _parse_unusual(body, charset)
+        parsed = _parse_other_form(body, charset)
     if not parsed.choices:
-        return _parse_wordless(body, parsed.usage)
+        return _parse_without_choices(body, parsed.usage)
     choice = parsed.choices[0]
     message = choice.message or _Message(content=choice.text)
-    return _complete(message, choice.finish_reason, choice.error or parsed.error, read_usage(parsed.usage))
+    return _build_completion(message, choice.finish_reason, choice.error or parsed.error, read_usage(parsed.usage))
 
 
-def _complete(message: _Message, finish_reason: Any, error: Any, tokens: ReadTokens) -> Completion:
+def _build_completion(message: _Message, finish_reason: Any, error: Any, tokens: ReadTokens) -> Completion:
     """Return the completion. Raises UnusableResponse if the endpoint stopped an answer that is not whole."""
     finish = read_finish(finish_reason)
-    text = message.text(finish.reason == "stop")
+    text = message.get_text(finish.reason == "stop")
     if (error or finish.reason == "failure") and not _is_whole(text):
         stated = f" (finish reason “{finish.stated}”)" if finish.stated else ""
         error = error if isinstance(error, dict | str) else finish.error
@@ -141,7 +141,7 @@ def _is_whole(text: str) -> bool:
     return text.rstrip().endswith("}") and isinstance(parse_json(text), dict)
 
 
-def _parse_unusual(body: bytes, charset: str) -> _Body:
+def _parse_other_form(body: bytes, charset: str) -> _Body:
     """Parse a response that is no chat completion in UTF-8. Raises UnusableResponse if it is none in another form."""
     text = decode_text(body, charset)
     value = parse_json(text)
@@ -156,8 +156,8 @@ def _parse_unusual(body: bytes, charset: str) -> _Body:
             read = None if value.get("usage") is None else read_usage(value["usage"])
             raise UnusableResponse("the provider returned an error", value, read) from None
         first_error = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        place = ".".join(str(step) for step in first_error["loc"]) or "body"
-        raise UnusableResponse(f"not a chat completion: {place}: {first_error['msg']}", None, ReadTokens()) from None
+        location = ".".join(str(step) for step in first_error["loc"]) or "body"
+        raise UnusableResponse(f"not a chat completion: {location}: {first_error['msg']}", None, ReadTokens()) from None
     if parsed.choices and "\ufffd" in text and "\ufffd".encode() not in body:
         raise UnusableResponse("the response is not UTF-8 and states no other charset", None, ReadTokens())
     return parsed
@@ -175,11 +175,11 @@ def _describe(text: str) -> tuple[str, str | None]:
     return f"the response was cut off after {len(text):,} characters", None
 
 
-def _parse_wordless(body: bytes, usage: Any) -> Completion:
+def _parse_without_choices(body: bytes, usage: Any) -> Completion:
     """Parse a response without choices: an error, or an answer without a word."""
     value = parse_json(decode_text(body))
-    holds_error = isinstance(value, dict) and (value.get("error") or _dict(value.get("base_resp")).get("status_code"))
-    if holds_error:
+    has_error = isinstance(value, dict) and (value.get("error") or _get_dict(value.get("base_resp")).get("status_code"))
+    if has_error:
         raise UnusableResponse("the provider returned an error", value, None if usage is None else read_usage(usage))
     return Completion("", "", "stop", *read_usage(usage))
 
@@ -206,44 +206,44 @@ def _join_stream_events(body: bytes) -> Completion:
     if not choices:
         content = parse_json(decode_text(lines[0])) if lines else None
         raise UnusableResponse("the stream contains no answer", content, tokens)
-    text = "".join(choice.delta.text(finished=False) for choice in choices if choice.delta)
+    text = "".join(choice.delta.get_text(has_finished=False) for choice in choices if choice.delta)
     reasons = [choice.finish_reason for choice in choices if choice.finish_reason]
     if not reasons and not is_ended and not error and not _is_whole(text):
         raise UnusableResponse("the stream ended before the answer did", None, tokens)
-    return _complete(_Message(content=text), reasons[-1] if reasons else "length", error, tokens)
+    return _build_completion(_Message(content=text), reasons[-1] if reasons else "length", error, tokens)
 
 
-_PROMPT = ("prompt_tokens", "input_tokens", "promptTokenCount", "prompt_eval_count")
-_WRITTEN = ("completion_tokens", "output_tokens", "candidatesTokenCount", "eval_count")
+_PROMPT_FIELDS = ("prompt_tokens", "input_tokens", "promptTokenCount", "prompt_eval_count")
+_COMPLETION_FIELDS = ("completion_tokens", "output_tokens", "candidatesTokenCount", "eval_count")
 """Names under which OpenAI, Anthropic, Google and Ollama report tokens."""
-_CACHED = ("prompt_cache_hit_tokens", "cache_read_input_tokens")
+_CACHED_FIELDS = ("prompt_cache_hit_tokens", "cache_read_input_tokens")
 """Names under which DeepSeek and Anthropic report the prompt tokens that came from the cache."""
 
 
 def read_usage(usage: Any) -> ReadTokens:
     """Return the tokens reported by an endpoint, rounded, because some report fractions or texts. A prompt of 0 tokens
     counts as not reported."""
-    counts = _dict(usage)
-    prompt, written = _count(counts, _PROMPT) or None, _count(counts, _WRITTEN)
-    cached = _rounded(_dict(counts.get("prompt_tokens_details")).get("cached_tokens"))
-    cached = (_count(counts, _CACHED) or 0) if cached is None else cached
+    counts = _get_dict(usage)
+    prompt, written = _find_count(counts, _PROMPT_FIELDS) or None, _find_count(counts, _COMPLETION_FIELDS)
+    cached = _parse_count(_get_dict(counts.get("prompt_tokens_details")).get("cached_tokens"))
+    cached = (_find_count(counts, _CACHED_FIELDS) or 0) if cached is None else cached
     return ReadTokens(prompt, written, cached if prompt is None else min(cached, prompt))
 
 
-def _count(counts: Mapping[str, Any], names: tuple[str, ...]) -> int | None:
+def _find_count(counts: Mapping[str, Any], names: tuple[str, ...]) -> int | None:
     """Return the first of the counts that is a number."""
     for name in names:
-        if (count := _rounded(counts.get(name))) is not None:
+        if (count := _parse_count(counts.get(name))) is not None:
             return count
     return None
 
 
-def _rounded(value: Any) -> int | None:
+def _parse_count(value: Any) -> int | None:
     if isinstance(value, str):
         with suppress(ValueError):
             value = float(value)
     return round(value) if isinstance(value, int | float) and 0 <= value < math.inf else None
 
 
-def _dict(value: Any) -> dict[str, Any]:
+def _get_dict(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}

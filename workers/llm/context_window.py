@@ -15,7 +15,7 @@ from assayer.errors import RequestRefused
 from assayer.llm import Task
 from assayer.models import Message
 from assayer.text.cutting import keep_beginning
-from workers.llm.answer_schema import answer_schema
+from workers.llm.answer_schema import build_answer_schema
 from workers.llm.chat_completion import estimate_tokens
 
 In = TypeVar("In", bound=BaseModel)
@@ -28,13 +28,20 @@ _OVERHEAD_TOKENS = 64
 _QUOTED_SHARE = 1 / 4
 """Share of the rest of a window available for quoting an unusable answer, assuming one token per character."""
 _MIN_ANSWER_TOKENS = 256
-_SCHEMA_CHARS_A_TOKEN = 4
+_SCHEMA_CHARS_PER_TOKEN = 4
 """Schema characters per token, without a safety margin: most servers of small models compile the schema into a grammar
 instead of adding it to the prompt."""
 _MIN_IDEA_CHARS = 500
 _STEP_CHARS = 100
-_SHRINK = 0.8
-_FIELDS = ("max_model_len", "loaded_context_length", "context_length", "max_context_length", "context_window", "n_ctx")
+_SHRINK_FACTOR = 0.8
+_WINDOW_FIELDS = (
+    "max_model_len",
+    "loaded_context_length",
+    "context_length",
+    "max_context_length",
+    "context_window",
+    "n_ctx",
+)
 """Names under which servers list a model's context window: vLLM, LM Studio, OpenRouter and others."""
 
 
@@ -44,27 +51,27 @@ class ContextWindows:
     def __init__(self, configured: int | None) -> None:
         self._configured_window = configured
         self._listed_windows: Mapping[str, int] = {}
-        self._learnt: dict[str, int] = {}
+        self._stated_windows: dict[str, int] = {}
         """Context windows stated in refusals, by model."""
 
     def get_window(self, model: str) -> int | None:
         listed_tokens = self._listed_windows.get(model) or self._listed_windows.get(_ANY_MODEL)
-        return self._learnt.get(model) or self._configured_window or listed_tokens
+        return self._stated_windows.get(model) or self._configured_window or listed_tokens
 
     def add(self, tokens_by_model: Mapping[str, int]) -> None:
         """Add the context windows that the endpoint lists."""
         self._listed_windows = tokens_by_model or self._listed_windows
 
-    def learn(self, model: str, refusal: RequestRefused, asked_with: int | None) -> bool:
-        """Update the window after a question that was cut to `asked_with` tokens was refused. Return whether a shorter
-        question could be accepted."""
+    def learn(self, model: str, refusal: RequestRefused, question_window: int | None) -> bool:
+        """Update the window after a question that was cut to `question_window` tokens was refused. Return whether a
+        shorter question could be accepted."""
         named_tokens, known_tokens = refusal.context_tokens, self.get_window(model)
         if named_tokens is None:
             return False
         if known_tokens is None or named_tokens < known_tokens:
-            self._learnt[model] = named_tokens
-        elif known_tokens == asked_with:  # the endpoint counts more tokens than we estimate
-            self._learnt[model] = math.floor(known_tokens * _SHRINK)
+            self._stated_windows[model] = named_tokens
+        elif known_tokens == question_window:  # the endpoint counts more tokens than we estimate
+            self._stated_windows[model] = math.floor(known_tokens * _SHRINK_FACTOR)
         return True
 
 
@@ -75,14 +82,16 @@ def parse_listed_windows(models: object) -> dict[str, int]:
     for entry in entries if isinstance(entries, list) else ():
         if isinstance(entry, dict) and isinstance(entry.get("id"), str):
             meta = entry.get("meta")
-            sizes = [entry.get(name) for name in _FIELDS] + [meta.get("n_ctx") if isinstance(meta, dict) else None]
+            sizes = [entry.get(name) for name in _WINDOW_FIELDS] + [
+                meta.get("n_ctx") if isinstance(meta, dict) else None
+            ]
             size = next((size for size in sizes if isinstance(size, int) and size >= 1_024), None)
             if size is not None:
                 windows[entry["id"]] = size
     return windows
 
 
-def props_window(props: object) -> dict[str, int]:
+def parse_props_window(props: object) -> dict[str, int]:
     """Return the context window of one slot from llama.cpp's `GET /props`; it applies to any model name."""
     generation = props.get("default_generation_settings") if isinstance(props, dict) else None
     size = generation.get("n_ctx") if isinstance(generation, dict) else None
@@ -101,10 +110,10 @@ class FittedQuestion(NamedTuple, Generic[In]):
     """Estimated tokens of the messages and the schema, if a window is known."""
     dropped: tuple[tuple[str, int], ...] = ()
     """Kinds of entries that were removed to make the question fit, as nouns, with how many were removed."""
-    unread: int = 0
+    unread_chars: int = 0
     """Number of characters removed from the idea."""
 
-    def room_for_repair(self, quoted: int, max_tokens: int) -> tuple[int, int]:
+    def compute_repair_room(self, quoted: int, max_tokens: int) -> tuple[int, int]:
         """Return how many characters of an unusable answer, at most `quoted`, and how many tokens of the next answer,
         at most `max_tokens`, fit into the window together with the question."""
         if self.window is None:
@@ -124,7 +133,7 @@ def fit_question(task: Task[In, Any], data: In, window: int | None, max_tokens: 
     if window is None:
         return FittedQuestion(data, messages, max_tokens)
     cutter = _Cutter(task, window - _OVERHEAD_TOKENS - min(max_tokens, int(window * _ANSWER_SHARE)))
-    tokens = cutter.tokens(messages)
+    tokens = cutter.count_tokens(messages)
     dropped, unread = [], 0
     question = data
     for field, noun in task.cuts:
@@ -149,9 +158,9 @@ class _Cutter(Generic[In]):
         self.max_tokens = max_tokens
         self._task = task
         output: type[BaseModel] = task.output
-        self._schema_tokens = len(answer_schema(output).text) // _SCHEMA_CHARS_A_TOKEN
+        self._schema_tokens = len(build_answer_schema(output).text) // _SCHEMA_CHARS_PER_TOKEN
 
-    def tokens(self, messages: Sequence[Message]) -> int:
+    def count_tokens(self, messages: Sequence[Message]) -> int:
         return self._schema_tokens + estimate_tokens(*(message.content for message in messages))
 
     def cut(
@@ -164,10 +173,10 @@ class _Cutter(Generic[In]):
         def shorten(size: int) -> In:
             return question.model_copy(update={field: beginning(content, slice(size))})
 
-        def tokens(size: int) -> int:
-            return self.tokens(self._task.messages(shorten(size)))
+        def count_tokens(size: int) -> int:
+            return self.count_tokens(self._task.messages(shorten(size)))
 
         if not sizes:
-            return question, self.tokens(self._task.messages(question))
-        size = sizes[max(bisect_right(sizes, self.max_tokens, key=tokens) - 1, 0)]
-        return shorten(size), tokens(size)
+            return question, self.count_tokens(self._task.messages(question))
+        size = sizes[max(bisect_right(sizes, self.max_tokens, key=count_tokens) - 1, 0)]
+        return shorten(size), count_tokens(size)

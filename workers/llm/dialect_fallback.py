@@ -13,14 +13,23 @@ from workers.llm.settings import ReasoningEffort, StructuredSetting
 StructuredMode = Literal["json_schema", "json_object", "prompt"]
 """Method of requesting JSON; `prompt` relies only on instructions in the prompt."""
 
-_PLAINER: Mapping[StructuredMode, StructuredMode] = {
+_SIMPLER_MODES: Mapping[StructuredMode, StructuredMode] = {
     "json_schema": "json_object",
     "json_object": "prompt",
     "prompt": "prompt",
 }
-_UNSUPPORTED = ("unsupported", "not support", "unknown", "unrecognized", "unexpected", "instead", "extra", "deprecated")
+_UNSUPPORTED_WORDS = (
+    "unsupported",
+    "not support",
+    "unknown",
+    "unrecognized",
+    "unexpected",
+    "instead",
+    "extra",
+    "deprecated",
+)
 _FORM_STATUSES = frozenset({400, 404, 405, 415, 422, 500, 501})
-_NAMES: tuple[tuple[str, re.Pattern[str]], ...] = (
+_FEATURE_WORDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("structured", re.compile("|".join(map(re.escape, FORM_WORDS)))),
     (
         "tokens",
@@ -33,13 +42,13 @@ _NAMES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("stream", re.compile(r"\bstream(?:ing)?\b")),
 )
 """Words that show what a refusal is about. If several occur, the first one in the text counts."""
-_NUMBER = re.compile(r"(\d[\d,_]*)( \(exclusive\))?")
+_TOKEN_NUMBER = re.compile(r"(\d[\d,_]*)( \(exclusive\))?")
 _MIN_TOKENS = 256
 
 
 class Dialect(NamedTuple):
     structured: StructuredMode
-    steps_down: bool
+    may_step_down: bool
     """Whether structured output may fall back to a simpler form."""
     tokens_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     temperature: bool = True
@@ -49,7 +58,7 @@ class Dialect(NamedTuple):
     """Whether a system message can be sent. If not, its text is put before the question."""
     stream: bool = False
     """Whether the endpoint responds only with a stream."""
-    most_tokens: int | None = None
+    max_tokens_accepted: int | None = None
     """Maximum number of answer tokens that a request may ask for; None if the endpoint has not refused any number."""
 
     def adapt(self, failure: PermanentLlmFailure, max_tokens: int = 0, guess: bool = True) -> "Dialect | None":
@@ -58,7 +67,7 @@ class Dialect(NamedTuple):
         if failure.reason != "bad_request" or failure.status not in _FORM_STATUSES:
             return None
         text = failure.body.text
-        named_features = [(match.start(), name) for name, pattern in _NAMES if (match := pattern.search(text))]
+        named_features = [(match.start(), name) for name, pattern in _FEATURE_WORDS if (match := pattern.search(text))]
         for _, name in sorted(named_features):
             if (dialect := self._drop_feature(name, failure.body, max_tokens)) is not None:
                 return dialect
@@ -69,7 +78,7 @@ class Dialect(NamedTuple):
         dialect: Dialect | None
         match name:
             case "structured":
-                dialect = self._replace(structured=_PLAINER[self.structured]) if self.steps_down else None
+                dialect = self._replace(structured=_SIMPLER_MODES[self.structured]) if self.may_step_down else None
             case "tokens":
                 dialect = self._reduce_tokens(body, max_tokens)
             case "reasoning_effort":
@@ -87,16 +96,16 @@ class Dialect(NamedTuple):
     def _reduce_tokens(self, body: ErrorBody, max_tokens: int) -> "Dialect | None":
         if (
             self.tokens_field == "max_tokens"
-            and body.mentions("max_completion_tokens")
-            and body.mentions(*_UNSUPPORTED)
+            and body.contains_any("max_completion_tokens")
+            and body.contains_any(*_UNSUPPORTED_WORDS)
         ):
             return self._replace(tokens_field="max_completion_tokens")
-        requested_tokens = min(max_tokens, self.most_tokens or max_tokens)
-        number_texts = _NUMBER.findall(body.message)
-        numbers = (int(re.sub(r"\D", "", number)) - bool(exclusive) for number, exclusive in number_texts)
-        stated_limits = [number for number in numbers if _MIN_TOKENS <= number < requested_tokens]
+        requested_tokens = min(max_tokens, self.max_tokens_accepted or max_tokens)
+        number_texts = _TOKEN_NUMBER.findall(body.message)
+        stated_numbers = (int(re.sub(r"\D", "", number)) - bool(exclusive) for number, exclusive in number_texts)
+        stated_limits = [number for number in stated_numbers if _MIN_TOKENS <= number < requested_tokens]
         new_limit = max(stated_limits, default=requested_tokens // 2)
-        return self._replace(most_tokens=new_limit) if new_limit >= _MIN_TOKENS else None
+        return self._replace(max_tokens_accepted=new_limit) if new_limit >= _MIN_TOKENS else None
 
     def _simplify(self) -> "Dialect | None":
         """Return a simpler dialect, after a refusal that does not state its cause."""
@@ -105,6 +114,6 @@ class Dialect(NamedTuple):
         return next((dialect for dialect in simpler if dialect is not None), None)
 
 
-def initial_dialect(setting: StructuredSetting, reasoning_effort: ReasoningEffort | None = None) -> Dialect:
+def create_initial_dialect(setting: StructuredSetting, reasoning_effort: ReasoningEffort | None = None) -> Dialect:
     structured: StructuredMode = "json_schema" if setting == "auto" else setting
     return Dialect(structured, setting == "auto", reasoning_effort=reasoning_effort)

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from workers.llm.stated_limits import wait_stated, window_stated
-from workers.outbound.durations import duration_seconds
+from workers.llm.stated_limits import find_stated_wait, find_stated_window
+from workers.outbound.durations import parse_duration
 
 _MAX_SEARCHED_CHARS = 2_000
 """Maximum number of characters of an endpoint's message that are searched for words and numbers."""
@@ -19,7 +19,7 @@ _MAX_READ_CHARS = 10_000
 _MAX_VALUES = 500
 """Maximum number of values of an error body that are searched for codes and waits."""
 
-_MESSAGES = (
+_MESSAGE_FIELDS = (
     "message",
     "detail",
     "error_message",
@@ -32,8 +32,10 @@ _MESSAGES = (
     "title",
 )
 """Names of the field with the message, most specific first."""
-_CODES = re.compile(r"(?:error|http|status)?(?:code|type|status|reason)|quotaid")
-_WAITS = re.compile(r"(?:retryafter|retrydelay|retryin|estimatedtime|resetsin|wait)(?:s|secs|seconds|ms|milliseconds)?")
+_CODE_FIELD = re.compile(r"(?:error|http|status)?(?:code|type|status|reason)|quotaid")
+_WAIT_FIELD = re.compile(
+    r"(?:retryafter|retrydelay|retryin|estimatedtime|resetsin|wait)(?:s|secs|seconds|ms|milliseconds)?"
+)
 """Fields with codes and with waits; their names in lower case, without underscores."""
 _TAG = re.compile(r"<(style|script)\b.*?</\1\s*>|<!--.*?-->|<[^>]{0,1000}>", re.DOTALL | re.IGNORECASE)
 _PAGE = re.compile(r"\s*(?:<\?xml[^>]*>\s*|<!--.*?-->\s*)*<(?:!doctype html|html|head|body|title)\b", re.I | re.S)
@@ -65,16 +67,16 @@ class ErrorBody(NamedTuple):
         """Return the entire text in lower case, starting with the named parameter."""
         return f"{self.param} {self.message} {self.code}".lower()
 
-    def mentions(self, *words: str) -> bool:
+    def contains_any(self, *words: str) -> bool:
         text = self.text
         return any(word in text for word in words)
 
     @property
-    def quoted(self) -> str:
+    def quoted_message(self) -> str:
         return clip_line(self.message, _MAX_QUOTED_CHARS) or "no reason given"
 
     @property
-    def described(self) -> str:
+    def description(self) -> str:
         """Return the message or, for a web page, that it is one."""
         if self.page_title is None:
             return clip_line(self.message, _MAX_QUOTED_CHARS)
@@ -83,7 +85,7 @@ class ErrorBody(NamedTuple):
     @property
     def window(self) -> int | None:
         """Return the context window that the body states, in tokens; None if it states none."""
-        return self.context_tokens or window_stated(self.message, self.code)
+        return self.context_tokens or find_stated_window(self.message, self.code)
 
 
 def decode_text(body: bytes, charset: str = "") -> str:
@@ -111,11 +113,11 @@ def parse_error_body(body: object) -> ErrorBody:
     levels = list(_unwrap(body))
     innermost = levels[-1]
     fields = [level for level in reversed(levels) if isinstance(level, dict)]
-    values = list(_values(fields))
-    title = _page_title(innermost) if isinstance(innermost, str) else None
-    message = clip_line(title or _message(innermost, fields), _MAX_SEARCHED_CHARS)
-    codes = (str(value) for name, value in values if _CODES.fullmatch(name) and isinstance(value, str | int))
-    waits = (_seconds(value, name) for name, value in values if _WAITS.fullmatch(name))
+    values = list(_list_values(fields))
+    title = _find_page_title(innermost) if isinstance(innermost, str) else None
+    message = clip_line(title or _build_message(innermost, fields), _MAX_SEARCHED_CHARS)
+    codes = (str(value) for name, value in values if _CODE_FIELD.fullmatch(name) and isinstance(value, str | int))
+    waits = (_parse_seconds(value, name) for name, value in values if _WAIT_FIELD.fullmatch(name))
     sizes = (value for name, value in values if name == "nctx" and isinstance(value, int) and value > 0)
     headers = next((value for name, value in values if name == "headers" and isinstance(value, dict)), {})
     return ErrorBody(
@@ -124,7 +126,7 @@ def parse_error_body(body: object) -> ErrorBody:
         next((value for name, value in values if name == "param" and isinstance(value, str)), ""),
         next(sizes, None),
         title,
-        next((wait for wait in waits if wait is not None), wait_stated(message)),
+        next((wait for wait in waits if wait is not None), find_stated_wait(message)),
         {str(name).lower(): str(value) for name, value in headers.items()},
     )
 
@@ -140,18 +142,18 @@ def _unwrap(body: object) -> Iterator[object]:
                 body = inner
             case {"detail": dict() as inner} | {"message": dict() as inner}:
                 body = inner
-            case dict() if isinstance(message := _first_message(body), str):
-                inner = message if _PAGE.match(message) else _inner_json(message)
+            case dict() if isinstance(message := _find_message(body), str):
+                inner = message if _PAGE.match(message) else _parse_inner_json(message)
                 if inner is None:
                     return
                 body = inner
-            case str() if (inner := _inner_json(body)) is not None:
+            case str() if (inner := _parse_inner_json(body)) is not None:
                 body = inner
             case _:
                 return
 
 
-def _inner_json(text: str) -> object | None:
+def _parse_inner_json(text: str) -> object | None:
     """Return the JSON in a text that is nothing else, or in the first event of a stream that is an error."""
     if text.lstrip().startswith(("data:", "event:")):
         data = [line.removeprefix("data:") for line in text.splitlines() if line.startswith("data:")]
@@ -160,29 +162,29 @@ def _inner_json(text: str) -> object | None:
     return value if isinstance(value, dict | list) and value else None
 
 
-def _page_title(text: str) -> str | None:
+def _find_page_title(text: str) -> str | None:
     """Return the title of a web page, empty if it has none; None if the text is no web page."""
     if not _PAGE.match(text):
         return None
     title = _TITLE.search(text[:_MAX_READ_CHARS])
-    return _plain(title[2]) if title else ""
+    return _strip_markup(title[2]) if title else ""
 
 
-def _first_message(fields: Mapping[str, Any]) -> Any:
+def _find_message(fields: Mapping[str, Any]) -> Any:
     """Return the message or, if no field has a usual name, the first text of several words."""
     sentences = (value for value in fields.values() if isinstance(value, str) and " " in value.strip())
-    return next((fields[name] for name in _MESSAGES if fields.get(name)), next(sentences, ""))
+    return next((fields[name] for name in _MESSAGE_FIELDS if fields.get(name)), next(sentences, ""))
 
 
-def _message(innermost: object, fields: list[dict[str, Any]]) -> str:
+def _build_message(innermost: object, fields: list[dict[str, Any]]) -> str:
     """Return the message of the innermost error: its own, and the one beside it or of the provider behind a proxy."""
     with suppress(RecursionError):  # a message that is a deeply nested list
         if isinstance(innermost, str):
-            beside = _render(_first_message(fields[0])) if fields else ""
-            text = _plain(innermost) if "</" in innermost else innermost[:_MAX_READ_CHARS]
-            return ": ".join(filter(None, (text, beside if beside != innermost else "")))
-        own = _render(_first_message(fields[0])) if fields else ""
-        return " ".join(filter(None, (own, _provider_message(fields[0]) if fields else "")))
+            outer_message = _render(_find_message(fields[0])) if fields else ""
+            text = _strip_markup(innermost) if "</" in innermost else innermost[:_MAX_READ_CHARS]
+            return ": ".join(filter(None, (text, outer_message if outer_message != innermost else "")))
+        own_message = _render(_find_message(fields[0])) if fields else ""
+        return " ".join(filter(None, (own_message, _find_provider_message(fields[0]) if fields else "")))
     return ""
 
 
@@ -191,40 +193,40 @@ def _render(message: Any) -> str:
     if isinstance(message, list):
         return "; ".join(_render(item) for item in message[:10])
     if isinstance(message, dict):
-        place = ".".join(map(str, message["loc"])) if isinstance(message.get("loc"), list) else ""
-        return ": ".join(filter(None, (place, _render(_first_message(message)) or str(message))))
+        location = ".".join(map(str, message["loc"])) if isinstance(message.get("loc"), list) else ""
+        return ": ".join(filter(None, (location, _render(_find_message(message)) or str(message))))
     return str(message)
 
 
-def _provider_message(fields: Mapping[str, Any]) -> str:
+def _find_provider_message(fields: Mapping[str, Any]) -> str:
     """Return the message from the provider behind a proxy, such as OpenRouter's `metadata.raw`."""
     metadata = fields.get("metadata")
     raw = metadata.get("raw") if isinstance(metadata, dict) else None
     return parse_error_body(raw).message if isinstance(raw, str) else ""
 
 
-def _values(levels: list[dict[str, Any]]) -> Iterator[tuple[str, Any]]:
+def _list_values(levels: list[dict[str, Any]]) -> Iterator[tuple[str, Any]]:
     """Yield the values in an error and in what wraps it, from the inside out, with their names in lower case and
     without underscores."""
     queue: list[tuple[str, Any]] = [("", level) for level in levels]
-    seen: set[int] = set()
+    seen_ids: set[int] = set()
     for name, value in queue:
-        if id(value) in seen:
+        if id(value) in seen_ids:
             continue
         if isinstance(value, dict | list):
-            seen.add(id(value))
+            seen_ids.add(id(value))
             if len(queue) < _MAX_VALUES:
                 queue.extend(value.items() if isinstance(value, dict) else [("", item) for item in value])
         yield name.replace("_", "").lower(), value
 
 
-def _seconds(value: Any, name: str) -> float | None:
+def _parse_seconds(value: Any, name: str) -> float | None:
     """Return a wait in seconds; its field's name may state milliseconds. Google's may be an object."""
     if isinstance(value, dict):
         value = value.get("seconds")
-    seconds = duration_seconds(str(value)) if isinstance(value, int | float | str) else None
+    seconds = parse_duration(str(value)) if isinstance(value, int | float | str) else None
     return seconds if seconds is None or not name.endswith(("ms", "milliseconds")) else seconds / 1000
 
 
-def _plain(markup: str) -> str:
+def _strip_markup(markup: str) -> str:
     return " ".join(html.unescape(_TAG.sub(" ", markup[:_MAX_READ_CHARS])).split())

@@ -10,17 +10,19 @@ from workers.llm.error_body import clip_line
 FinishReason = Literal["stop", "length", "content_filter", "refusal", "failure"]
 """`failure`: the endpoint stopped an answer that the model had not finished."""
 
-_FILTERED = "filter|safety|recitation|block|prohibited|spii|sensitive|moderat|guardrail|toxic|flagged|unsafe"
-_FAILED = "error|abort|cancel|fail|insufficient|network|timed?_?out|malformed|interrupt|overload|disconnect|unexpected"
-_MEANINGS: tuple[tuple[FinishReason, re.Pattern[str]], ...] = (
+_FILTER_WORDS = "filter|safety|recitation|block|prohibited|spii|sensitive|moderat|guardrail|toxic|flagged|unsafe"
+_FAILURE_WORDS = (
+    "error|abort|cancel|fail|insufficient|network|timed?_?out|malformed|interrupt|overload|disconnect|unexpected"
+)
+_REASON_WORDS: tuple[tuple[FinishReason, re.Pattern[str]], ...] = (
     ("failure", re.compile("rate_limit")),
     ("length", re.compile("length|max_(?:[a-z]+_)?tokens|limit|context_window|truncated")),
-    ("content_filter", re.compile(_FILTERED)),
+    ("content_filter", re.compile(_FILTER_WORDS)),
     ("refusal", re.compile("refus|declin")),
-    ("failure", re.compile(_FAILED)),
+    ("failure", re.compile(_FAILURE_WORDS)),
 )
 """Words in finish reasons; the first that matches counts. All other reasons mean that the model finished."""
-_STANDARD = {"", "stop", "length", "content_filter"}
+_STANDARD_REASONS = {"", "stop", "length", "content_filter"}
 
 
 class Finish(NamedTuple):
@@ -42,5 +44,5 @@ def read_finish(stated: object) -> Finish:
         return finish._replace(error={"message": stated["message"], "code": stated.get("status_code")})
     text = stated if isinstance(stated, str) else ""
     word = re.sub(r"[^a-z]+", "_", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", text).lower()).strip("_")
-    meanings: list[FinishReason] = [reason for reason, words in _MEANINGS if words.search(word)]
-    return Finish(meanings[0] if meanings else "stop", "" if text in _STANDARD else clip_line(text, 60))
+    meanings: list[FinishReason] = [reason for reason, words in _REASON_WORDS if words.search(word)]
+    return Finish(meanings[0] if meanings else "stop", "" if text in _STANDARD_REASONS else clip_line(text, 60))

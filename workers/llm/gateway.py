@@ -25,7 +25,7 @@ from workers.llm.chat_completion import LlmTransport
 from workers.llm.context_window import ContextWindows, FittedQuestion, fit_question
 from workers.llm.errors import TransientLlmFailure
 from workers.llm.ledger import CallLedger, CallUsage
-from workers.llm.retry_and_repair import Asking, Conversation
+from workers.llm.retry_and_repair import AnswerServices, Conversation
 from workers.llm.settings import LlmSettings
 from workers.outbound.single_flight import SingleFlight, Waiter
 from workers.outbound.store import AnswerStore
@@ -66,7 +66,7 @@ class LlmGateway:
         self._clock = clock
         self._ledger = CallLedger(answers, clock)
         self._transport = _build_own_endpoint(settings, clock) if transport is None else transport
-        self._asking = Asking(settings, self._transport, batches)
+        self._services = AnswerServices(settings, self._transport, batches)
         self._batches = batches
         self._windows = ContextWindows(settings.context_tokens)
         self._endpoint = settings.endpoint
@@ -100,7 +100,7 @@ class LlmGateway:
                 "Check that it is running and that ASSAYER_LLM__BASE_URL is correct.",
             ) from None
 
-    def context_tokens(self, model: str) -> int | None:
+    def get_context_tokens(self, model: str) -> int | None:
         """Return the context window of a model; None while it is unknown."""
         return self._windows.get_window(model)
 
@@ -111,15 +111,15 @@ class LlmGateway:
             await self._transport.probe(model)
         return f"{' and '.join(self.models)} at {self._transport.address} answer{'s' * (len(self.models) == 1)}."
 
-    def require_prices(self, *others: str) -> None:
-        """Raise ConfigurationError unless all models, including `others`, have a price."""
-        self._settings.require_prices(*self.models, *others)
+    def require_prices(self, *other_models: str) -> None:
+        """Raise ConfigurationError unless all models, including `other_models`, have a price."""
+        self._settings.require_prices(*self.models, *other_models)
 
     async def run(self, task: Task[In, Out], data: In, run: Run) -> Answer[Out]:
         """Return a model's answer to a task. If the question exceeds the model's context window, it is cut, and the
         run's journal records this. Raises an LlmError if there is no valid answer, BudgetExhausted, or
         ConfigurationError if the budget needs a price."""
-        model = task.model or self._settings.model_for(task.tier)
+        model = task.model or self._settings.get_model_for(task.tier)
         if run.budget.max_usd is not None:
             self.require_prices(model)
         cuts_left = _MAX_CUTS
@@ -133,34 +133,34 @@ class LlmGateway:
                     raise
                 _LOG.info("model %s: %s", model, refused.message)
             else:
-                _journal_cut(question, run)
+                _record_cut(question, run)
                 return answer
 
     async def _answer_once(
         self, task: Task[In, Out], question: FittedQuestion[In], run: Run, model: str
     ) -> Answer[Out]:
         """Answer a question. If an identical request is in flight, wait for its answer instead of sending it again."""
-        key = task.key(model, self._parameters(task, run), question.messages)
+        key = task.key(model, self._build_key_parameters(task, run), question.messages)
         # Interactive callers never wait behind batch callers.
-        flight_key = f"waiting {key}" if self._waits(run) else key
+        flight_key = f"waiting {key}" if self._may_wait(run) else key
         # An urgent caller makes the shared request urgent for as long as any caller waits for the answer.
         urgency_of_call = self._urgency_by_key.setdefault(flight_key, Urgency())
         if is_urgent():
             urgency_of_call.make_urgent()
 
-        async def answer(_: object) -> "_Answered | LlmError":
+        async def start_answer(_: object) -> "_Answered | LlmError":
             with urgency(urgency_of_call):
                 return await self._answer(task, question, run, model, key)
 
-        outcome, shared = await self._join_or_start(flight_key, answer)
+        outcome, is_shared = await self._join_or_start(flight_key, start_answer)
         if isinstance(outcome, LlmError):
-            if not shared:
+            if not is_shared:
                 raise outcome
-            usage = self._new_usage(task, model)
+            usage = self._create_usage(task, model)
             usage.faults.extend(outcome.faults)
             await self._ledger.record_failed(run, key, usage, outcome)
             raise copy(outcome)
-        if not shared:
+        if not is_shared:
             return outcome.answer
         stored = outcome.stored
         return await self._ledger.record_hit(run, stored, task.output.model_validate_json(stored.value))
@@ -174,9 +174,9 @@ class LlmGateway:
             waiter = Waiter[_Answered | LlmError]()
             self._in_flight.join(flight_key, waiter, answer)
             try:
-                return await waiter.result, waiter.joined
+                return await waiter.result, waiter.has_joined
             except Exception:
-                if not waiter.joined:
+                if not waiter.has_joined:
                     raise
             finally:
                 if (cancelled_task := self._in_flight.leave(waiter)) is not None:
@@ -189,13 +189,13 @@ class LlmGateway:
         request; other errors concern only this run."""
         # A claim would block other processes while a batch is in flight. The batch book already holds each call only
         # once.
-        with nullcontext(None) if self._waits(run) else self._ledger.claims.claimant() as claimant:
+        with nullcontext(None) if self._may_wait(run) else self._ledger.claims.create_claimant() as claimant:
             try:
                 cached = await self._ledger.find(key, claimant)
-                value = None if cached is None else _value_if_valid(cached, task, question.data)
+                value = None if cached is None else _validate_cached(cached, task, question.data)
                 if cached is not None and value is not None:
                     return _Answered(await self._ledger.record_hit(run, cached, value), cached)
-                return await self._pay(task, question, run, self._new_usage(task, model), key, cached, claimant)
+                return await self._pay(task, question, run, self._create_usage(task, model), key, cached, claimant)
             except LlmError as error:
                 return error
             except Exception:
@@ -210,47 +210,47 @@ class LlmGateway:
         run: Run,
         usage: CallUsage,
         key: str,
-        unusable: CachedAnswer | None,
+        replaced: CachedAnswer | None,
         claimant: str | None,
     ) -> "_Answered":
-        """Request and store a new answer. `unusable` is the cached answer that it replaces, if any."""
+        """Request and store a new answer. `replaced` is the cached answer that it replaces, if any."""
         try:
-            value = await Conversation(self._asking, task, question, run, usage).answer()
+            value = await Conversation(self._services, task, question, run, usage).get_answer()
         except (LlmError, BudgetExhausted) as error:
-            await self._bill(run, usage)
+            await self._bill_batch_answers(run, usage)
             await self._ledger.record_failed(run, key, usage, error, claimant)
             await self._settle(usage)
             raise
         except asyncio.CancelledError:
             self._ledger.record_abandoned(run, key, usage, claimant)
             raise
-        await self._bill(run, usage)
+        await self._bill_batch_answers(run, usage)
         record = usage.record(self._clock.monotonic())
         messages = question.messages if self._settings.keep_messages else ()
         stored = CachedAnswer(key=key, value=value.model_dump_json(by_alias=True), record=record, messages=messages)
-        await self._ledger.record_paid(run, stored, unusable, claimant)
+        await self._ledger.record_paid(run, stored, replaced, claimant)
         await self._settle(usage)
         return _Answered(Answer(value, record), stored)
 
-    async def _bill(self, run: Run, usage: CallUsage) -> None:
+    async def _bill_batch_answers(self, run: Run, usage: CallUsage) -> None:
         """Bill the call's batch answers to the run, and remove the usage of answers for which other runs pay. Raises
         StorageError."""
-        answered = [key for key, used in usage.waited.items() if used is not None]
-        if self._batches is not None and answered:
-            usage.forgo(set(answered) - await self._batches.bill(answered, run.id))
+        batch_keys = [key for key, used in usage.batch_usage.items() if used is not None]
+        if self._batches is not None and batch_keys:
+            usage.forgo(set(batch_keys) - await self._batches.claim_billing(batch_keys, run.id))
 
     async def _settle(self, usage: CallUsage) -> None:
         """Settle the call's batch entries, after its outcome has been written to the ledger."""
-        if self._batches is not None and usage.waited:
-            await self._batches.settle(list(usage.waited))
+        if self._batches is not None and usage.batch_usage:
+            await self._batches.settle(list(usage.batch_usage))
 
-    def _waits(self, run: Run) -> bool:
+    def _may_wait(self, run: Run) -> bool:
         return self._batches is not None and run.waits_until is not None
 
-    def _new_usage(self, task: Task[In, Out], model: str) -> CallUsage:
+    def _create_usage(self, task: Task[In, Out], model: str) -> CallUsage:
         return CallUsage(task.name, task.version, model, self._settings.prices.get(model))
 
-    def _parameters(self, task: Task[In, Out], run: Run) -> dict[str, Any]:
+    def _build_key_parameters(self, task: Task[In, Out], run: Run) -> dict[str, Any]:
         """Return the parameters in the cache key besides task, model and messages, including the answer's owner. The
         method of requesting JSON is excluded, because every answer is checked against the same schema."""
         settings = self._settings
@@ -271,7 +271,7 @@ def _build_own_endpoint(settings: LlmSettings, clock: Clock) -> LlmTransport:
     return LlmEndpoint(settings, clock)
 
 
-def _value_if_valid(cached: CachedAnswer, task: Task[In, Out], data: In) -> Out | None:
+def _validate_cached(cached: CachedAnswer, task: Task[In, Out], data: In) -> Out | None:
     """Return the stored value, or None if it no longer satisfies the task."""
     try:
         value = task.output.model_validate_json(cached.value, strict=True)
@@ -281,7 +281,7 @@ def _value_if_valid(cached: CachedAnswer, task: Task[In, Out], data: In) -> Out 
     return None if visible is None or task.complaints(data, visible) else visible
 
 
-def _journal_cut(question: FittedQuestion[Any], run: Run) -> None:
+def _record_cut(question: FittedQuestion[Any], run: Run) -> None:
     """Record, for the report, what was removed from a question to make it fit."""
     if question.window is None:
         return
@@ -289,4 +289,4 @@ def _journal_cut(question: FittedQuestion[Any], run: Run) -> None:
     for noun, count in question.dropped:
         if noun:
             run.journal.record_dropped(noun, reason, count)
-    run.unread_characters = max(run.unread_characters, question.unread)
+    run.unread_characters = max(run.unread_characters, question.unread_chars)

@@ -13,7 +13,7 @@ from assayer.llm import Answer
 from assayer.models import CachedAnswer, CallOutcome, CallRecord, Fault, LedgerRow
 from assayer.ports import Clock
 from assayer.run.run import Run
-from workers.llm.chat_completion import Requester, WaitedFor
+from workers.llm.chat_completion import BatchReference, Requester
 from workers.llm.metrics import COST, FAULTS, LLM_REQUESTS, REQUEST_SECONDS, TOKENS
 from workers.llm.settings import Price
 from workers.outbound.claims import ClaimKeeper
@@ -49,7 +49,7 @@ class CallUsage:
     redacted: int = 0
     saved_usd: float = 0.0
     """US dollars saved by batches, compared with the live price."""
-    waited: dict[str, "BatchUsage | None"] = field(default_factory=dict)
+    batch_usage: dict[str, "BatchUsage | None"] = field(default_factory=dict)
     """Usage for answers from batches, by their key in the batch book; None for a request that was answered live
     instead."""
 
@@ -58,7 +58,7 @@ class CallUsage:
         """Return the cost so far; None if the model has no price and something was sent."""
         if self.price is None:
             return None if self.attempts else 0.0
-        return self.price.cost(self.prompt_tokens, self.completion_tokens) - self.saved_usd
+        return self.price.compute_cost(self.prompt_tokens, self.completion_tokens) - self.saved_usd
 
     def add_sends(self, requester: Requester) -> None:
         """Add the number of times a request was sent, after the request has ended."""
@@ -71,7 +71,7 @@ class CallUsage:
         self.completion_tokens += completion_tokens
 
     def add_answer(
-        self, waited: WaitedFor | None, prompt_tokens: int, completion_tokens: int, cached_prompt_tokens: int = 0
+        self, waited: BatchReference | None, prompt_tokens: int, completion_tokens: int, cached_prompt_tokens: int = 0
     ) -> None:
         """Add an answer's tokens and, if it came from a batch, the amount saved."""
         self.add_tokens(prompt_tokens, completion_tokens)
@@ -79,17 +79,17 @@ class CallUsage:
         if waited is None:
             return
         if waited.price_share is None:
-            self.waited[waited.key] = None
+            self.batch_usage[waited.key] = None
             return
-        live = 0.0 if self.price is None else self.price.cost(prompt_tokens, completion_tokens)
+        live = 0.0 if self.price is None else self.price.compute_cost(prompt_tokens, completion_tokens)
         saved_cost = live * (1 - waited.price_share)
         self.saved_usd += saved_cost
-        self.waited[waited.key] = BatchUsage(prompt_tokens, completion_tokens, saved_cost)
+        self.batch_usage[waited.key] = BatchUsage(prompt_tokens, completion_tokens, saved_cost)
 
     def forgo(self, keys: Collection[str]) -> None:
         """Remove the usage for these answers, because another call, or a repetition of this one, pays for them."""
         for key in keys:
-            if (used := self.waited.pop(key, None)) is not None:
+            if (used := self.batch_usage.pop(key, None)) is not None:
                 self.prompt_tokens -= used.prompt_tokens
                 self.cached_prompt_tokens = min(self.cached_prompt_tokens, self.prompt_tokens)
                 self.completion_tokens -= used.completion_tokens
@@ -140,30 +140,30 @@ class CallLedger:
         return Answer(value, record)
 
     async def record_paid(
-        self, run: Run, answer: CachedAnswer, instead_of: CachedAnswer | None, claimant: str | None
+        self, run: Run, answer: CachedAnswer, replaced: CachedAnswer | None, claimant: str | None
     ) -> None:
         """Store an answer and the record of its call, and return once both are written."""
-        await asyncio.shield(self._write(run, answer.key, answer.record, claimant, answer, instead_of))
+        await asyncio.shield(self._write(run, answer.key, answer.record, claimant, answer, replaced))
 
     async def record_failed(
         self, run: Run, key: str, usage: CallUsage, error: AssayerError, claimant: str | None = None
     ) -> None:
-        record = self._record(usage)
+        record = self._build_record(usage)
         await asyncio.shield(self._write(run, key, record, claimant, outcome="failed", error=error_text(error)))
 
     def record_abandoned(self, run: Run, key: str, usage: CallUsage, claimant: str | None) -> None:
         """Record a call whose caller is being cancelled, without waiting for the write. Batch answers stay in the book
         for the next identical call."""
-        usage.forgo(list(usage.waited))
+        usage.forgo(list(usage.batch_usage))
         error = "The call was cancelled before it was answered."
-        self._write(run, key, self._record(usage), claimant, outcome="cancelled", error=error)
+        self._write(run, key, self._build_record(usage), claimant, outcome="cancelled", error=error)
 
     async def aclose(self) -> None:
         """Wait until all paid answers have been stored."""
         await asyncio.gather(*self._writes, return_exceptions=True)
         await self.claims.aclose()
 
-    def _record(self, usage: CallUsage) -> CallRecord:
+    def _build_record(self, usage: CallUsage) -> CallRecord:
         return usage.record(self._clock.monotonic())
 
     def _write(
@@ -173,14 +173,14 @@ class CallLedger:
         record: CallRecord,
         claimant: str | None = None,
         answer: CachedAnswer | None = None,
-        instead_of: CachedAnswer | None = None,
+        replaced: CachedAnswer | None = None,
         outcome: CallOutcome = "answered",
         error: str = "",
     ) -> "asyncio.Task[None]":
         """Write one row, and its answer, if any, in a separate task."""
         row = LedgerRow(run_id=run.id, key=key, record=record, outcome=outcome, error=error, at=self._clock.now())
         _update_metrics(row)
-        task = asyncio.get_running_loop().create_task(self._answers.record(row, answer, instead_of, claimant))
+        task = asyncio.get_running_loop().create_task(self._answers.record(row, answer, replaced, claimant))
         self._writes.add(task)
         task.add_done_callback(self._on_write_done)
         return task

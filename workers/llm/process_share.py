@@ -30,27 +30,29 @@ _IDLE_SECONDS = 5.0
 class ShareHolder(NamedTuple):
     """A process's state, as visible to the other processes."""
 
-    until: float
+    lease_end: float
     """When its lease ends."""
     share: int
     """Maximum number of requests that the process may have in flight."""
 
 
-_HOLDERS = TypeAdapter(dict[str, ShareHolder])
+_HOLDERS_ADAPTER = TypeAdapter(dict[str, ShareHolder])
 
 
-def divide(holders: dict[str, ShareHolder], process: str, in_flight: int, limit: int, now: float) -> tuple[int, int]:
+def divide_limit(
+    holders: dict[str, ShareHolder], process: str, in_flight: int, limit: int, now: float
+) -> tuple[int, int]:
     """Renew a process's lease; return its current share, and the share that it will eventually have.
 
     The share is never less than the number of requests in flight. A process gets one slot even if there are more
     processes than the limit allows."""
-    for name in [name for name, holder in holders.items() if holder.until < now]:
+    for name in [name for name, holder in holders.items() if holder.lease_end < now]:
         del holders[name]
     names = sorted({*holders, process})
     target = max(1, limit // len(names) + (names.index(process) < limit % len(names)))
     held_by_others = sum(holder.share for name, holder in holders.items() if name != process)
-    free = limit - held_by_others if limit >= len(names) else 1
-    share = max(min(target, free), 0)
+    free_slots = limit - held_by_others if limit >= len(names) else 1
+    share = max(min(target, free_slots), 0)
     holders[process] = ShareHolder(now + LEASE_SECONDS, max(share, in_flight))
     return share, target
 
@@ -67,7 +69,7 @@ class ProcessShare:
         self._process = uuid.uuid4().hex
         self._share = 0
         self._target = 1
-        self.part = 1.0
+        self.fraction = 1.0
         """Fraction of the whole limit that this process may use, for limits that do not count requests."""
         self._lease_end = -math.inf
         self._is_wanted = asyncio.Event()
@@ -85,7 +87,9 @@ class ProcessShare:
         """Return the number of requests that may be in flight; 0 after the lease has expired."""
         return self._share if self._monotonic() < self._lease_end else 0
 
-    def want(self, in_flight: Callable[[], int], is_waiting: Callable[[], bool], on_change: Callable[[], None]) -> None:
+    def request_share(
+        self, in_flight: Callable[[], int], is_waiting: Callable[[], bool], on_change: Callable[[], None]
+    ) -> None:
         """Hold a share until no request has been in flight or waiting for `_IDLE_SECONDS`."""
         if self._task is None:
             self._task = asyncio.create_task(
@@ -131,19 +135,19 @@ class ProcessShare:
             asyncio.get_running_loop().call_soon(on_change)
 
     async def _divide(self, in_flight: int) -> None:
-        def work(text: str, now: float) -> tuple[str, tuple[int, int, int]]:
-            holders = _HOLDERS.validate_json(text)
-            share, target = divide(holders, self._process, in_flight, self._limit, now)
-            return _HOLDERS.dump_json(holders).decode(), (share, target, len(holders))
+        def renew_lease(text: str, now: float) -> tuple[str, tuple[int, int, int]]:
+            holders = _HOLDERS_ADAPTER.validate_json(text)
+            share, target = divide_limit(holders, self._process, in_flight, self._limit, now)
+            return _HOLDERS_ADAPTER.dump_json(holders).decode(), (share, target, len(holders))
 
-        self._share, self._target, processes = await self._state.change(self._key, work)
-        self.part = 1 / processes
+        self._share, self._target, processes = await self._state.change(self._key, renew_lease)
+        self.fraction = 1 / processes
 
     async def _leave(self) -> None:
-        def work(text: str, now: float) -> tuple[str, None]:
-            holders = _HOLDERS.validate_json(text)
+        def remove_lease(text: str, now: float) -> tuple[str, None]:
+            holders = _HOLDERS_ADAPTER.validate_json(text)
             holders.pop(self._process, None)
-            return _HOLDERS.dump_json(holders).decode(), None
+            return _HOLDERS_ADAPTER.dump_json(holders).decode(), None
 
         self._lease_end = -math.inf
-        await self._state.change(self._key, work)
+        await self._state.change(self._key, remove_lease)

@@ -24,7 +24,7 @@ class Price(NamedTuple):
     input: Usd
     output: Usd
 
-    def cost(self, prompt_tokens: int, completion_tokens: int) -> float:
+    def compute_cost(self, prompt_tokens: int, completion_tokens: int) -> float:
         return (prompt_tokens * self.input + completion_tokens * self.output) / 1e6
 
 
@@ -129,7 +129,7 @@ class LlmSettings(Frozen):
 
     @field_validator("base_url")
     @classmethod
-    def _web_address(cls, value: str) -> str:
+    def _check_base_url(cls, value: str) -> str:
         if not value.startswith(("http://", "https://")):
             raise ValueError("must begin with http:// or https://, e.g. https://api.openai.com/v1")
         parts = urlsplit(value)
@@ -138,7 +138,7 @@ class LlmSettings(Frozen):
 
     @field_validator("temperature", mode="before")
     @classmethod
-    def _no_temperature(cls, value: object) -> object:
+    def _parse_temperature(cls, value: object) -> object:
         return None if isinstance(value, str) and value.strip().lower() in {"none", "null", ""} else value
 
     @property
@@ -173,14 +173,14 @@ class LlmSettings(Frozen):
             **({"bounded_answers": True} if self.bounded_answers else {}),
         }
 
-    def model_for(self, tier: Tier) -> str:
+    def get_model_for(self, tier: Tier) -> str:
         tier_model = {"fast": self.fast_model, "strong": None, "judge": self.judge_model}[tier]
         return tier_model or self.model
 
     @property
     def models(self) -> tuple[str, ...]:
         """Return all models in use, without duplicates, starting with the strong model."""
-        return tuple(dict.fromkeys((self.model, self.model_for("fast"), self.model_for("judge"))))
+        return tuple(dict.fromkeys((self.model, self.get_model_for("fast"), self.get_model_for("judge"))))
 
     def require_prices(self, *models: str) -> None:
         """Raise ConfigurationError unless each of the models has a price."""

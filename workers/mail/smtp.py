@@ -20,7 +20,7 @@ from assayer.errors import MailError, MailPostponed, MailRefused, MailServerUnav
 from workers.mail.settings import MailServerSettings
 
 _QUIT_SECONDS = 2.0
-_MAX_CHARS = 300
+_MAX_RESPONSE_CHARS = 300
 """Maximum number of characters of a server's response that are kept."""
 
 
@@ -79,28 +79,28 @@ class SmtpConnection:
         settings = self._settings
         client = SMTP(
             hostname=settings.host,
-            port=settings.port_or_usual,
+            port=settings.effective_port,
             username=settings.user or None,
             password=settings.password.get_secret_value() if settings.password is not None else None,
             local_hostname=settings.sender.rpartition("@")[2],
             timeout=settings.deadline_seconds,
             use_tls=settings.tls == "tls",
             start_tls=settings.tls == "starttls",
-            tls_context=self._context() if settings.tls != "off" else None,
+            tls_context=self._create_tls_context() if settings.tls != "off" else None,
         )
         try:
             async with asyncio.timeout(settings.deadline_seconds):
                 await client.connect()
         except (SMTPException, OSError, ValueError) as error:
             client.close()
-            raise MailServerUnavailable(self._explain(error), _hint(error)) from None
+            raise MailServerUnavailable(self._explain(error), _choose_hint(error)) from None
         except BaseException:
             client.close()
             raise
         self._client = client
         return client
 
-    def _context(self) -> ssl.SSLContext:
+    def _create_tls_context(self) -> ssl.SSLContext:
         """Return the TLS context. Raises MailServerUnavailable if the CA file cannot be read."""
         context = ssl.create_default_context()
         if self._settings.ca_file is not None:
@@ -125,7 +125,7 @@ class SmtpConnection:
             )
         if isinstance(error, SMTPNotSupported | ValueError):
             return MailRefused(reason)
-        if _code(error) >= 500:
+        if _get_code(error) >= 500:
             return MailRefused(reason)
         return MailPostponed(reason)
 
@@ -149,13 +149,13 @@ def _ignore_outcome(task: asyncio.Task[Any]) -> None:
         task.exception()
 
 
-def _code(error: Exception) -> int:
+def _get_code(error: Exception) -> int:
     if isinstance(error, SMTPRecipientsRefused):
         return max(recipient.code for recipient in error.recipients)
     return error.code if isinstance(error, SMTPResponseException) else 0
 
 
-def _hint(error: Exception) -> str:
+def _choose_hint(error: Exception) -> str:
     if isinstance(error, SMTPAuthenticationError):
         return "Check ASSAYER_MAIL__USER and ASSAYER_MAIL__PASSWORD."
     if isinstance(error.__cause__ or error, ssl.SSLCertVerificationError):
@@ -165,4 +165,4 @@ def _hint(error: Exception) -> str:
 
 def _shorten_response(text: str) -> str:
     line = " ".join(text.split()).rstrip(".")
-    return line if len(line) <= _MAX_CHARS else f"{line[: _MAX_CHARS - 1]}…"
+    return line if len(line) <= _MAX_RESPONSE_CHARS else f"{line[: _MAX_RESPONSE_CHARS - 1]}…"

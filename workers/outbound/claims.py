@@ -20,7 +20,7 @@ _RELEASE_SECONDS = 2.0
 
 Claimed = Literal["claimed", "elsewhere"]
 """Outcome of a claim: the claimant now holds it, or another claimant does."""
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
 
 class Claims(Protocol):
@@ -47,7 +47,7 @@ class Claims(Protocol):
 
 class _Claim(NamedTuple):
     claimant: str
-    until: float
+    expires_at: float
 
 
 class InMemoryClaims:
@@ -59,7 +59,7 @@ class InMemoryClaims:
 
     async def claim(self, key: str, claimant: str, seconds: float) -> bool:
         claim = self._claims.get(key)
-        if claim is not None and claim.claimant != claimant and self._holds(claim):
+        if claim is not None and claim.claimant != claimant and self._is_held(claim):
             return False
         self._claims[key] = _Claim(claimant, self._monotonic() + seconds)
         return True
@@ -68,7 +68,7 @@ class InMemoryClaims:
         until = self._monotonic() + seconds
         claimed_by = set(claimants)
         self._claims |= {
-            key: claim._replace(until=until) for key, claim in self._claims.items() if claim.claimant in claimed_by
+            key: claim._replace(expires_at=until) for key, claim in self._claims.items() if claim.claimant in claimed_by
         }
 
     async def release(self, key: str, claimant: str) -> None:
@@ -76,15 +76,15 @@ class InMemoryClaims:
             del self._claims[key]
 
     async def find_unclaimed(self, keys: Sequence[str]) -> list[str]:
-        return [key for key in keys if key not in self._claims or not self._holds(self._claims[key])]
+        return [key for key in keys if key not in self._claims or not self._is_held(self._claims[key])]
 
     def purge_claims(self, limit: int) -> None:
         """Delete expired claims, at most `limit` of them."""
-        for key in [key for key, claim in self._claims.items() if not self._holds(claim)][:limit]:
+        for key in [key for key, claim in self._claims.items() if not self._is_held(claim)][:limit]:
             del self._claims[key]
 
-    def _holds(self, claim: _Claim) -> bool:
-        return claim.until > self._monotonic()
+    def _is_held(self, claim: _Claim) -> bool:
+        return claim.expires_at > self._monotonic()
 
 
 class ClaimKeeper:
@@ -97,27 +97,27 @@ class ClaimKeeper:
         """Create a keeper for claims that last `seconds`. If their process dies, other processes can then take over."""
         self._claims = claims
         self.seconds = seconds
-        self._held_keys: set[str] = set()
+        self._claimants: set[str] = set()
         self._waiters_by_key: dict[str, set[asyncio.Future[None]]] = {}
         self._some_wait = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
 
     @contextmanager
-    def claimant(self) -> Iterator[str]:
+    def create_claimant(self) -> Iterator[str]:
         """Yield a claimant name whose claims are renewed while the context is open."""
         name = uuid.uuid4().hex
-        self._held_keys.add(name)
+        self._claimants.add(name)
         self._start()
         try:
             yield name
         finally:
-            self._held_keys.discard(name)
+            self._claimants.discard(name)
 
-    async def find_or_claim(self, key: str, look: Callable[[], Awaitable[Found | Claimed]]) -> Found | None:
+    async def find_or_claim(self, key: str, try_find: Callable[[], Awaitable[Result | Claimed]]) -> Result | None:
         """Call `look` until it returns a result or claims the key, waiting in between while another process holds the
         claim. Return the result, or None after claiming the key."""
         while True:
-            answer = await look()
+            answer = await try_find()
             if answer == "claimed":
                 return None
             if answer != "elsewhere":
@@ -142,9 +142,9 @@ class ClaimKeeper:
     async def _renew(self) -> None:
         while True:
             await asyncio.sleep(self.seconds / 3)
-            if self._held_keys:
+            if self._claimants:
                 try:
-                    await self._claims.renew(list(self._held_keys), self.seconds)
+                    await self._claims.renew(list(self._claimants), self.seconds)
                 except AssayerError as error:  # at worst a request is sent twice
                     _LOG.warning("claims on requests could not be renewed: %s", error)
 
@@ -174,11 +174,11 @@ class ClaimKeeper:
                 self._some_wait.clear()
                 continue
             try:
-                self._resolve(await self._claims.find_unclaimed(keys), None)
+                self._resolve_waiters(await self._claims.find_unclaimed(keys), None)
             except AssayerError as error:  # also a ConfigurationError, if an embedded server cannot start
-                self._resolve(keys, error)
+                self._resolve_waiters(keys, error)
 
-    def _resolve(self, keys: Sequence[str], error: AssayerError | None) -> None:
+    def _resolve_waiters(self, keys: Sequence[str], error: AssayerError | None) -> None:
         for key in keys:
             for future in self._waiters_by_key.get(key, ()):
                 if future.done():

@@ -16,15 +16,15 @@ from urllib.request import getproxies, proxy_bypass
 import aiohttp
 from yarl import URL
 
-from workers.outbound.durations import duration_seconds
+from workers.outbound.durations import parse_duration
 
 KEEP_ALIVE_SECONDS = 4.0
 """Seconds for which an idle connection is kept. Less than the 5 s of common servers, so that a server does not close
 the connection while a request is being sent."""
-_CHUNK = 2**16
+_CHUNK_BYTES = 2**16
 _ERROR_BYTES = 2**16
 """Maximum number of bytes read from an error response's body."""
-_NEVER_SENT = (
+_UNSENT_ERRORS = (
     aiohttp.ClientConnectorError,
     aiohttp.ConnectionTimeoutError,
     aiohttp.ClientHttpProxyError,
@@ -56,11 +56,11 @@ class HttpResponse(NamedTuple):
 class HttpFailure(Exception):
     """Failure to receive a complete response. The message never contains the URL, because that may contain a key."""
 
-    def __init__(self, kind: Literal["timeout", "connection", "too_large"], detail: str, sent: bool) -> None:
-        super().__init__(kind, detail, sent)
+    def __init__(self, kind: Literal["timeout", "connection", "too_large"], detail: str, was_sent: bool) -> None:
+        super().__init__(kind, detail, was_sent)
         self.kind = kind
         self.detail = detail
-        self.sent = sent
+        self.was_sent = was_sent
         """Whether the service may have read the request."""
 
     def __str__(self) -> str:
@@ -80,7 +80,7 @@ class HttpClient:
 
     async def send(self, request: HttpRequest) -> HttpResponse:
         """Send one request. Raises HttpFailure if there is no complete response."""
-        session = self._session = self._session or self._new_session()
+        session = self._session = self._session or self._create_session()
         headers = dict(request.headers)
         if isinstance(request.body, bytes):
             headers["Content-Type"] = "application/json"
@@ -93,17 +93,17 @@ class HttpClient:
                     data=request.body,
                     headers=headers,
                     allow_redirects=request.redirects,
-                    proxy=self._proxy(request.url),
+                    proxy=self._find_proxy(request.url),
                 ) as response,
             ):
-                return HttpResponse(response.status, response.headers, await _body(response, request.max_bytes))
+                return HttpResponse(response.status, response.headers, await _read_body(response, request.max_bytes))
         except _TooLarge:
             detail = f"the response is larger than {request.max_bytes:,} bytes"
-            raise HttpFailure("too_large", detail, sent=True) from None
+            raise HttpFailure("too_large", detail, was_sent=True) from None
         except (TimeoutError, aiohttp.ClientError, OSError) as error:
-            raise _failure(error, request.seconds) from None
+            raise _build_failure(error, request.seconds) from None
 
-    def _proxy(self, url: URL) -> str | None:
+    def _find_proxy(self, url: URL) -> str | None:
         """Return the proxy configured for the URL, or None if there is none."""
         proxy = self._proxies.get(url.scheme)
         return None if proxy is None or proxy_bypass(url.authority.rpartition("@")[2]) else proxy
@@ -114,7 +114,7 @@ class HttpClient:
         if session is not None:
             await session.close()
 
-    def _new_session(self) -> aiohttp.ClientSession:
+    def _create_session(self) -> aiohttp.ClientSession:
         return aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=self._limit, limit_per_host=0, keepalive_timeout=KEEP_ALIVE_SECONDS),
             # `send` limits the time of the whole request.
@@ -125,9 +125,9 @@ class HttpClient:
         )
 
 
-def _failure(error: Exception, seconds: float) -> HttpFailure:
+def _build_failure(error: Exception, seconds: float) -> HttpFailure:
     causes = list(_collect_causes(error))
-    was_sent = not any(isinstance(cause, _NEVER_SENT) for cause in causes)
+    was_sent = not any(isinstance(cause, _UNSENT_ERRORS) for cause in causes)
     if any(isinstance(cause, TimeoutError) for cause in causes):
         return HttpFailure("timeout", f"no response within {seconds:g} s", was_sent)
     return HttpFailure("connection", _describe_causes(causes), was_sent)
@@ -137,18 +137,18 @@ class _TooLarge(Exception):
     """Raised if a response body is longer than the request allows."""
 
 
-async def _body(response: aiohttp.ClientResponse, limit: int) -> bytes:
+async def _read_body(response: aiohttp.ClientResponse, limit: int) -> bytes:
     """Read the body or, for an error response, only its beginning."""
-    reads_all = response.status < 300 or classify_response(response.status, response.headers) == "missing"
-    if not reads_all:
+    should_read_all = response.status < 300 or classify_response(response.status, response.headers) == "missing"
+    if not should_read_all:
         limit = min(limit, _ERROR_BYTES)
     chunks: list[bytes] = []
     length = 0
-    async for chunk in response.content.iter_chunked(_CHUNK):
+    async for chunk in response.content.iter_chunked(_CHUNK_BYTES):
         chunks.append(chunk)
         length += len(chunk)
         if length > limit:
-            if reads_all:
+            if should_read_all:
                 raise _TooLarge
             break
     return b"".join(chunks)
@@ -176,46 +176,46 @@ def _describe_causes(causes: list[BaseException]) -> str:
 
 ResponseKind = Literal["answer", "missing", "redirect", "rate_limited", "transient", "refused"]
 
-_REDIRECTS = frozenset({301, 302, 303, 307, 308})
-_TRANSIENT = frozenset({408, 409, 425})
+_REDIRECT_STATUSES = frozenset({301, 302, 303, 307, 308})
+_TRANSIENT_STATUSES = frozenset({408, 409, 425})
 
 
 def classify_response(status: int, headers: Mapping[str, str]) -> ResponseKind:
     """Classify a response. GitHub and OpenAlex may report rate limits as 403."""
-    if status in _REDIRECTS:
+    if status in _REDIRECT_STATUSES:
         return "redirect"
     if status == 200:
         return "answer"
     if status in {404, 410}:
         return "missing"
-    limits = "retry-after" in headers or bool(_list_exhausted_limits(headers))
-    if status == 429 or (status == 403 and limits):
+    is_limit_exhausted = "retry-after" in headers or bool(_list_exhausted_limits(headers))
+    if status == 429 or (status == 403 and is_limit_exhausted):
         return "rate_limited"
-    return "transient" if status >= 500 or status in _TRANSIENT else "refused"
+    return "transient" if status >= 500 or status in _TRANSIENT_STATUSES else "refused"
 
 
-_UNIX_TIMES = 1e9
+_MIN_UNIX_TIME = 1e9
 """Value from which a rate limit reset is a Unix time. A smaller value is a number of seconds from now, because no
 service blocks a client for thirty years."""
 
 
-def retry_after(headers: Mapping[str, str], now: dt.datetime) -> float | None:
+def find_retry_after(headers: Mapping[str, str], now: dt.datetime) -> float | None:
     """Return the wait that a service requests, in seconds, at least 0; None if it requests none.
 
     Reads `retry-after-ms`, `retry-after` (a duration or a date), and the last time at which an exhausted limit is
     renewed. Dates are relative to the response's own date or, if it has none, to `now`."""
-    now = _date(headers.get("date", "")) or now
-    milliseconds = _number(headers.get("retry-after-ms", ""))
+    now = _parse_date(headers.get("date", "")) or now
+    milliseconds = _parse_number(headers.get("retry-after-ms", ""))
     if milliseconds is not None:
         return max(0.0, milliseconds / 1000)
-    seconds = _seconds_until(headers.get("retry-after", ""), now)
+    seconds = _compute_seconds_until(headers.get("retry-after", ""), now)
     if seconds is None:
-        resets = (_seconds_until(reset, now) for reset in _list_exhausted_limits(headers))
+        resets = (_compute_seconds_until(reset, now) for reset in _list_exhausted_limits(headers))
         seconds = max((item for item in resets if item is not None), default=None)
     return None if seconds is None else max(0.0, seconds)
 
 
-_REMAINING = re.compile(r"ratelimit-(?:.*-)?remaining(?=-|$)", re.IGNORECASE)
+_REMAINING_HEADER = re.compile(r"ratelimit-(?:.*-)?remaining(?=-|$)", re.IGNORECASE)
 """Header of what is left of a rate limit, as in `x-ratelimit-remaining-tokens` (OpenAI) and
 `anthropic-ratelimit-tokens-remaining`."""
 
@@ -225,23 +225,23 @@ def _list_exhausted_limits(headers: Mapping[str, str]) -> list[str]:
     return [
         headers.get(name.lower().replace("remaining", "reset"), "")
         for name, value in headers.items()
-        if _REMAINING.search(name) and _number(value) == 0
+        if _REMAINING_HEADER.search(name) and _parse_number(value) == 0
     ]
 
 
-def _seconds_until(text: str, now: dt.datetime) -> float | None:
+def _compute_seconds_until(text: str, now: dt.datetime) -> float | None:
     """Return the seconds until a time stated as a duration, a date or a Unix time."""
-    seconds = _number(text)
+    seconds = _parse_number(text)
     if seconds is None:
-        date = _date(text)
-        return duration_seconds(text) if date is None else (date - now).total_seconds()
-    if seconds < _UNIX_TIMES:
+        date = _parse_date(text)
+        return parse_duration(text) if date is None else (date - now).total_seconds()
+    if seconds < _MIN_UNIX_TIME:
         return seconds
     # OpenRouter states milliseconds.
-    return (seconds / 1000 if seconds >= 1000 * _UNIX_TIMES else seconds) - now.timestamp()
+    return (seconds / 1000 if seconds >= 1000 * _MIN_UNIX_TIME else seconds) - now.timestamp()
 
 
-def _number(text: str) -> float | None:
+def _parse_number(text: str) -> float | None:
     try:
         number = float(text)
     except ValueError:
@@ -249,7 +249,7 @@ def _number(text: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _date(text: str) -> dt.datetime | None:
+def _parse_date(text: str) -> dt.datetime | None:
     for parse in (parsedate_to_datetime, dt.datetime.fromisoformat):
         with suppress(ValueError, OverflowError):
             date = parse(text)

@@ -22,7 +22,7 @@ class SlotSource(Protocol[Slot]):
 
     def release(self, slot: Slot) -> None: ...
 
-    def next_change(self) -> float | None:
+    def get_seconds_to_change(self) -> float | None:
         """Return the seconds until a slot may become free without a release; None if only a release can free one."""
         ...
 
@@ -43,7 +43,7 @@ class FixedSlots:
     def release(self, slot: int) -> None:
         self._free_slots.append(slot)
 
-    def next_change(self) -> float | None:
+    def get_seconds_to_change(self) -> float | None:
         return None
 
 
@@ -63,14 +63,14 @@ class Place(Generic[Slot]):
         gate = self._leave_line()
         self.priority = priority
         if gate is not None:
-            gate._enter(self)
+            gate._enter_line(self)
 
     def add_owner(self, owner: str) -> None:
         """Also wait in another owner's line, and be admitted from whichever line moves faster."""
         if owner not in self.owners:
             self.owners.append(owner)
             if self._gate is not None:
-                self._gate._enter(self)
+                self._gate._enter_line(self)
 
     def _leave_line(self) -> "PriorityGate[Slot] | None":
         gate, self._gate = self._gate, None
@@ -105,18 +105,18 @@ class _Line(Generic[Slot]):
             if not places:
                 self._owners.pop(owner, None)
 
-    def first(self) -> Place[Slot]:
+    def get_first(self) -> Place[Slot]:
         return next(iter(next(iter(self._owners.values()))))
 
     def rotate(self) -> None:
         """Move the first owner behind all others."""
         self._owners.move_to_end(next(iter(self._owners)))
 
-    def ahead(self, owner: str) -> int:
+    def count_ahead(self, owner: str) -> int:
         """Return how many places would be served before a new place for this owner."""
-        own_count = len(self._owners.get(owner, ()))
-        return own_count + sum(
-            min(len(places), own_count + 1) for name, places in self._owners.items() if name != owner
+        owner_places = len(self._owners.get(owner, ()))
+        return owner_places + sum(
+            min(len(places), owner_places + 1) for name, places in self._owners.items() if name != owner
         )
 
 
@@ -136,17 +136,17 @@ class PriorityGate(Generic[Slot]):
         return sum(map(len, self._lines.values()))
 
     @property
-    def waiting(self) -> bool:
+    def has_waiting_callers(self) -> bool:
         return bool(self._lines)
 
-    def ahead(self, place: Place[Slot]) -> int:
+    def count_ahead(self, place: Place[Slot]) -> int:
         """Return how many of the waiting callers would be served before a new place like this one."""
-        of_higher_priority = sum(len(line) for priority, line in self._lines.items() if priority < place.priority)
+        higher_priority_callers = sum(len(line) for priority, line in self._lines.items() if priority < place.priority)
         line = self._lines.get(place.priority)
-        return of_higher_priority + (min(map(line.ahead, place.owners)) if line else 0)
+        return higher_priority_callers + (min(map(line.count_ahead, place.owners)) if line else 0)
 
     @asynccontextmanager
-    async def slot(self, place: Place[Slot]) -> AsyncIterator[Slot]:
+    async def hold_slot(self, place: Place[Slot]) -> AsyncIterator[Slot]:
         slot = await self.acquire(place)
         try:
             yield slot
@@ -157,7 +157,7 @@ class PriorityGate(Generic[Slot]):
         """Wait for a slot. Each place can be used only once."""
         slot_future: asyncio.Future[Slot] = asyncio.get_running_loop().create_future()
         place._slot_future = slot_future
-        self._enter(place)
+        self._enter_line(place)
         try:
             return await slot_future
         except asyncio.CancelledError:
@@ -175,7 +175,7 @@ class PriorityGate(Generic[Slot]):
         """Admit callers to all free slots. Call this when slots become free other than through `release`."""
         while self._lines:
             line = self._lines[min(self._lines)]
-            place = line.first()
+            place = line.get_first()
             slot_future = place._slot_future
             assert slot_future is not None, "set before the place is added"  # noqa: S101 - for the type checker
             try:
@@ -201,14 +201,14 @@ class PriorityGate(Generic[Slot]):
             self._timer.cancel()
             self._timer = None
 
-    def _enter(self, place: Place[Slot]) -> None:
+    def _enter_line(self, place: Place[Slot]) -> None:
         if place._slot_future is not None and not place._slot_future.done():
             place._gate = self
             self._lines.setdefault(place.priority, _Line()).add(place)
             self.admit()
 
     def _set_timer(self) -> None:
-        seconds = self._slots.next_change() if self._lines and not self._is_closed else None
+        seconds = self._slots.get_seconds_to_change() if self._lines and not self._is_closed else None
         if seconds is None:
             return
         loop = asyncio.get_running_loop()

@@ -19,9 +19,9 @@ class Waiter(Generic[T]):
         self.result: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         self.call: InFlight[Any] | None = None
         """Call in flight for whose result the waiter waits."""
-        self.joined = False
+        self.has_joined = False
         """Whether the work was already in progress when this waiter joined."""
-        self.first = False
+        self.is_first = False
         """Whether this waiter was first in line when the result arrived."""
 
     def refuse(self, error: Exception) -> None:
@@ -38,7 +38,7 @@ class InFlight(Generic[AnyWaiter]):
 
     def __init__(self, key: Hashable) -> None:
         self.key = key
-        self.detached = False
+        self.is_detached = False
         """Whether the work continues after all waiters have left."""
         self.task: asyncio.Task[Any]
         self._waiters: dict[AnyWaiter, None] = {}
@@ -59,7 +59,7 @@ class InFlight(Generic[AnyWaiter]):
     def deliver(self, value: Any) -> None:
         waiters = [item for item in self if not item.result.done()]
         for waiter in waiters:
-            waiter.first = waiter is waiters[0]
+            waiter.is_first = waiter is waiters[0]
             waiter.result.set_result(value)
 
     def fail(self, error: Exception | None) -> None:
@@ -86,11 +86,11 @@ class SingleFlight(Generic[Key, AnyWaiter]):
     ) -> InFlight[AnyWaiter]:
         """Add a waiter, and start the work if it is not in progress. Every waiter must eventually call `leave`."""
         call = self._in_flight.get(key)
-        waiter.joined = call is not None
+        waiter.has_joined = call is not None
         if call is None:
             call = self._in_flight[key] = InFlight(key)
             call.task = asyncio.get_running_loop().create_task(work(call))
-            call.task.add_done_callback(lambda task: self._on_done(call, task))
+            call.task.add_done_callback(lambda task: self._on_task_done(call, task))
         call.add(waiter)
         waiter.call = call
         return call
@@ -102,7 +102,7 @@ class SingleFlight(Generic[Key, AnyWaiter]):
         if call is None:
             return None
         call.remove(waiter)
-        if len(call) or call.detached or call.task.done():
+        if len(call) or call.is_detached or call.task.done():
             return None
         self._forget(call)
         call.task.cancel()
@@ -117,7 +117,7 @@ class SingleFlight(Generic[Key, AnyWaiter]):
             call.task.cancel()
         await asyncio.gather(*(call.task for call in calls), return_exceptions=True)
 
-    def _on_done(self, call: InFlight[AnyWaiter], task: "asyncio.Task[Any]") -> None:
+    def _on_task_done(self, call: InFlight[AnyWaiter], task: "asyncio.Task[Any]") -> None:
         self._forget(call)
         error = None if task.cancelled() else task.exception()
         if task.cancelled() or (error is not None and not isinstance(error, Exception)):

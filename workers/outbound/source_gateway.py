@@ -25,9 +25,9 @@ from workers.outbound.store import ResponseCache, SharedState
 _LOG = logging.getLogger(__name__)
 _PURGE_SECONDS = 600.0
 _PURGE_BATCH = 500
-_CACHE_CALLS = 4
+_MAX_CACHE_CALLS = 4
 """Maximum number of concurrent calls to the cache, which leaves database connections for the rate limiter."""
-_STOPPING = SourceUnavailable("The program is stopping.")
+_STOPPING_ERROR = SourceUnavailable("The program is stopping.")
 
 
 class _RequestWaiter(Waiter[SourceResponse]):
@@ -52,28 +52,28 @@ class _Line:
         self._clock = clock
         self._place: Place[int] | None = None
         """Current place in the queue; None before the request first joins it."""
-        self.waiting = False
+        self.is_waiting = False
         """Whether the request is currently waiting for a turn."""
 
-    def place(self) -> Place[int]:
+    def take_place(self) -> Place[int]:
         """Join the queues of all owners. A retried request goes ahead of all requests that have not had a turn yet."""
-        again = self._place is not None
+        is_retry = self._place is not None
         owners = [waiter.owner for waiter in self._flight] or [""]
-        self._place = Place(0 if again else 1, owners[0])
+        self._place = Place(0 if is_retry else 1, owners[0])
         for owner in owners[1:]:
             self._place.add_owner(owner)
-        self.waiting = True
+        self.is_waiting = True
         now = self._clock.monotonic()
         for waiter in self._flight:
-            if not again:
+            if not is_retry:
                 waiter.deadline = now + waiter.patience
             elif now > waiter.deadline:
                 waiter.refuse(build_out_of_time_error(self._source, waiter.patience))
-        if not again:
-            self._refuse(self._client.pacer.seconds_ahead(self._place), None)
+        if not is_retry:
+            self._refuse(self._client.pacer.estimate_wait(self._place), None)
         return self._place
 
-    def join(self, waiter: _RequestWaiter) -> None:
+    def add_waiter(self, waiter: _RequestWaiter) -> None:
         """Add another owner that waits for the same request."""
         if self._place is not None:
             self._place.add_owner(waiter.owner)
@@ -84,7 +84,7 @@ class _Line:
             self._refuse(wait.opening, wait)
 
     def begin(self) -> None:
-        self.waiting = False
+        self.is_waiting = False
 
     def _refuse(self, seconds: float, wait: Wait | None) -> None:
         now = self._clock.monotonic()
@@ -115,7 +115,7 @@ class SourceGateway:
         self._clients: dict[str, SourceClient] = {}
         self._in_flight: SingleFlight[str, _RequestWaiter] = SingleFlight()
         self._lines: dict[InFlight[_RequestWaiter], _Line] = {}
-        self._cache_slots = asyncio.Semaphore(_CACHE_CALLS)
+        self._cache_slots = asyncio.Semaphore(_MAX_CACHE_CALLS)
         self._purge_task: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
@@ -127,7 +127,7 @@ class SourceGateway:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await self._in_flight.aclose(_STOPPING)
+        await self._in_flight.aclose(_STOPPING_ERROR)
         if self._purge_task is not None:
             self._purge_task.cancel()
             await asyncio.gather(self._purge_task, return_exceptions=True)
@@ -141,28 +141,28 @@ class SourceGateway:
         if client is None:
             raise SourceUnavailable(f"{request.source} is disabled.", "Set its base URL to enable it.")
         waiter = _RequestWaiter(context, self._clock.monotonic())
-        key = client.address.cache_key(request)
-        flight = self._in_flight.join(key, waiter, lambda flight: self._respond(key, request, client, flight))
+        key = client.address.build_cache_key(request)
+        flight = self._in_flight.add_waiter(key, waiter, lambda flight: self._respond(key, request, client, flight))
         if (line := self._lines.get(flight)) is not None:
-            line.join(waiter)
+            line.add_waiter(waiter)
         try:
-            response = await self._result(waiter, flight, client, request.source)
+            response = await self._wait_for_result(waiter, flight, client, request.source)
         except AssayerError as error:
-            FAILURES.labels("source", request.source, _cause(error)).inc()
+            FAILURES.labels("source", request.source, _classify_error(error)).inc()
             raise
         finally:
             self._in_flight.leave(waiter)
-        if waiter.joined:
+        if waiter.has_joined:
             CACHE_HITS.labels("source", request.source, "shared").inc()
-        return response if waiter.first else response._replace(cached=True)
+        return response if waiter.is_first else response._replace(cached=True)
 
-    async def _result(
+    async def _wait_for_result(
         self, waiter: _RequestWaiter, flight: InFlight[_RequestWaiter], client: SourceClient, source: str
     ) -> SourceResponse:
         """Wait for as long as the caller's time limit allows, or longer if the response is already in flight."""
         await asyncio.wait([waiter.result], timeout=waiter.patience)
         line = self._lines.get(flight)
-        if not waiter.result.done() and not (line is not None and line.waiting):
+        if not waiter.result.done() and not (line is not None and line.is_waiting):
             await asyncio.wait([waiter.result], timeout=client.settings.answer_seconds)
         if not waiter.result.done():
             raise build_out_of_time_error(source, waiter.patience)
@@ -172,7 +172,7 @@ class SourceGateway:
         self, key: str, request: SourceRequest, client: SourceClient, flight: InFlight[_RequestWaiter]
     ) -> SourceResponse:
         try:
-            with self._claims.claimant() as claimant:
+            with self._claims.create_claimant() as claimant:
                 return await self._obtain(key, request, client, flight, claimant)
         except AssayerError:
             raise
@@ -188,17 +188,17 @@ class SourceGateway:
         """Return the response from the cache or, if it is not cached, from the source."""
         lifetime = client.settings.lifetime if request.lifetime is None else request.lifetime
 
-        async def look() -> CachedResponse | Literal["claimed", "elsewhere"]:
+        async def find_or_claim() -> CachedResponse | Literal["claimed", "elsewhere"]:
             async with self._cache_slots:
                 return await self._cache.find_or_claim(key, lifetime, claimant, self._claims.seconds)
 
         try:
-            cached = await self._claims.find_or_claim(key, look)
+            cached = await self._claims.find_or_claim(key, find_or_claim)
             if cached is not None:
                 CACHE_HITS.labels("source", request.source, "stored").inc()
                 return SourceResponse(cached.status, cached.body, cached.fetched_at, cached=True)
             line = self._lines[flight] = _Line(flight, client, request.source, self._clock)
-            response = await client.request(request, line)
+            response = await client.send_with_retries(request, line)
             status: Literal[200, 404] = 200 if response.status == 200 else 404
             cached = CachedResponse(request.source, status, response.body, self._clock.now())
             async with self._cache_slots:
@@ -235,7 +235,7 @@ def _build_busy_error(source: str, seconds: float, max_seconds: float, wait: Wai
     )
 
 
-def _cause(error: AssayerError) -> str:
+def _classify_error(error: AssayerError) -> str:
     match error:
         case SourceUnavailable():
             return "unavailable"

@@ -18,7 +18,7 @@ from workers.outbound.priority_gate import FixedSlots, Place, PriorityGate
 from workers.outbound.store import SharedState
 
 _LOG = logging.getLogger(__name__)
-_DAY = 86_400.0
+_DAY_SECONDS = 86_400.0
 _GRACE_SECONDS = 0.5
 """Seconds by which a process may be late before it loses its place in the queue."""
 _MIN_LOOK_SECONDS, _MAX_LOOK_SECONDS = 0.02, 0.25
@@ -83,14 +83,14 @@ class Pace:
         if ticket in self.in_flight:
             return None
         if limits.daily_budget is not None and self.spent + price > limits.daily_budget:
-            midnight = (self.day + 1) * _DAY - now
+            midnight = (self.day + 1) * _DAY_SECONDS - now
             return Wait(midnight, midnight, "budget")
-        position = self._line_up(process, now)
+        position = self._join_line(process, now)
         seconds_until_start = max(self.next_at, self.paused_until, now) - now
-        busy = len(self.in_flight) >= limits.connections
-        if position or busy or seconds_until_start > 0:
+        is_busy = len(self.in_flight) >= limits.connections
+        if position or is_busy or seconds_until_start > 0:
             retry_seconds = min(max(limits.spacing / 8, _MIN_LOOK_SECONDS), _MAX_LOOK_SECONDS)
-            seconds = max(seconds_until_start, retry_seconds if busy else 0.0) + min(
+            seconds = max(seconds_until_start, retry_seconds if is_busy else 0.0) + min(
                 position * max(limits.spacing, retry_seconds), _MAX_SECONDS_FOR_QUEUE
             )
             self.line[position] = (process, now + min(seconds, _MAX_WAIT_SECONDS) + _GRACE_SECONDS)
@@ -101,7 +101,7 @@ class Pace:
         self.spent += price
         return None
 
-    def end(self, ticket: str, pause: float, now: float, limits: PaceLimits) -> None:
+    def end_turn(self, ticket: str, pause: float, now: float, limits: PaceLimits) -> None:
         """End a turn. `pause` is the number of seconds during which the service asks not to receive requests."""
         now = self._pass_time(now)
         if self.in_flight.pop(ticket, None) is not None and limits.connections == 1:
@@ -109,7 +109,7 @@ class Pace:
         if pause > 0:
             self.paused_until = max(self.paused_until, now + pause)
 
-    def _line_up(self, process: str, now: float) -> int:
+    def _join_line(self, process: str, now: float) -> int:
         """Return the process's position in the queue, after adding it at the end if it is new and removing processes
         that did not check again in time."""
         self.line = [(name, expiry) for name, expiry in self.line if expiry >= now or name == process]
@@ -121,8 +121,8 @@ class Pace:
 
     def _pass_time(self, now: float) -> float:
         self.seen = now = max(now, self.seen)
-        if int(now // _DAY) != self.day:
-            self.day, self.spent = int(now // _DAY), 0
+        if int(now // _DAY_SECONDS) != self.day:
+            self.day, self.spent = int(now // _DAY_SECONDS), 0
         self.in_flight = {ticket: expiry for ticket, expiry in self.in_flight.items() if expiry >= now}
         return now
 
@@ -152,11 +152,11 @@ class Pacer:
         self._limits = limits
         self._process = uuid.uuid4().hex
         self._gate: PriorityGate[int] = PriorityGate(FixedSlots(1))
-        self._ending: set[asyncio.Task[None]] = set()
+        self._end_tasks: set[asyncio.Task[None]] = set()
 
-    def seconds_ahead(self, place: Place[int]) -> float:
+    def estimate_wait(self, place: Place[int]) -> float:
         """Return the minimum wait, in seconds, for a new place like this one."""
-        return self._gate.ahead(place) * self._limits.spacing
+        return self._gate.count_ahead(place) * self._limits.spacing
 
     @asynccontextmanager
     async def take_turn(
@@ -166,45 +166,45 @@ class Pacer:
 
         Calls `check` with None when the request is first in line and after each wait, and with each `Wait` before it
         begins. An exception from `check` ends the wait. Raises StorageError if the shared state is unreachable."""
-        turn, asked = Turn(), False
+        turn, was_requested = Turn(), False
         try:
-            async with self._gate.slot(place or Place()):
-                if self._ending:
-                    await asyncio.wait(self._ending)
+            async with self._gate.hold_slot(place or Place()):
+                if self._end_tasks:
+                    await asyncio.wait(self._end_tasks)
                 check(None)
-                asked = True
-                while (wait := await self._take(turn, price)) is not None:
+                was_requested = True
+                while (wait := await self._request_turn(turn, price)) is not None:
                     check(wait)
                     await asyncio.sleep(min(wait.seconds, _MAX_WAIT_SECONDS))
                     check(None)
             yield turn
         finally:
             # Done in the background, so that the response does not wait for it. A turn that is not ended expires.
-            if asked:
-                task = asyncio.get_running_loop().create_task(self._end(turn))
-                self._ending.add(task)
-                task.add_done_callback(self._ending.discard)
+            if was_requested:
+                task = asyncio.get_running_loop().create_task(self._end_turn(turn))
+                self._end_tasks.add(task)
+                task.add_done_callback(self._end_tasks.discard)
 
     async def aclose(self) -> None:
         self._gate.close()
-        if self._ending:
-            await asyncio.wait(self._ending, timeout=_CLOSING_SECONDS)
+        if self._end_tasks:
+            await asyncio.wait(self._end_tasks, timeout=_CLOSING_SECONDS)
 
-    async def _take(self, turn: Turn, price: int) -> Wait | None:
-        def work(text: str, now: float) -> tuple[str, Wait | None]:
+    async def _request_turn(self, turn: Turn, price: int) -> Wait | None:
+        def take_turn(text: str, now: float) -> tuple[str, Wait | None]:
             pace = Pace.from_json(text)
             wait = pace.take(turn.ticket, self._process, price, now, self._limits)
             return pace.to_json(), wait
 
-        return await self._state.change(self._key, work)
+        return await self._state.change(self._key, take_turn)
 
-    async def _end(self, turn: Turn) -> None:
-        def work(text: str, now: float) -> tuple[str, None]:
+    async def _end_turn(self, turn: Turn) -> None:
+        def end_turn(text: str, now: float) -> tuple[str, None]:
             pace = Pace.from_json(text)
-            pace.end(turn.ticket, turn.pause_seconds, now, self._limits)
+            pace.end_turn(turn.ticket, turn.pause_seconds, now, self._limits)
             return pace.to_json(), None
 
         try:
-            await self._state.change(self._key, work)
+            await self._state.change(self._key, end_turn)
         except StorageError as error:
             _LOG.warning("the end of a request to %s could not be recorded: %s", self._key, error_text(error))

@@ -127,9 +127,10 @@ def parse_json(response: SourceResponse, model: type[S], source: str) -> S:
     except ValidationError as error:
         PARSE_FAILURES.labels(source, "answer").inc()
         first_error = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        place = ".".join(str(part) for part in first_error["loc"])
+        location = ".".join(str(part) for part in first_error["loc"])
         raise SourceMalformed(
-            f"The response from {source} cannot be parsed{f' at {place}' if place else ''}: {first_error['msg']}.",
+            f"The response from {source} cannot be parsed"
+            f"{f' at {location}' if location else ''}: {first_error['msg']}.",
             "Check its base URL. If that is correct, the API may have changed: update assayer or report the error.",
         ) from None
 

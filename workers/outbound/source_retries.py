@@ -28,8 +28,8 @@ from workers.outbound.http import (
     HttpRequest,
     HttpResponse,
     classify_response,
+    find_retry_after,
     redact_secrets,
-    retry_after,
 )
 from workers.outbound.metrics import BREAKER_OPEN, BYTES, REQUESTS, TURN_WAITS
 from workers.outbound.priority_gate import Place
@@ -55,22 +55,22 @@ class SourceAddress:
         self.host = self._base.authority.rpartition("@")[2]
 
     @property
-    def pace_key(self) -> str:
+    def rate_limit_key(self) -> str:
         """Return the key under which processes share rate limits: one per API, host and API key."""
         return f"{self._source} {self.host} {hashlib.sha256(self._secret.encode()).hexdigest()[:16]}"
 
-    def cache_key(self, request: SourceRequest) -> str:
+    def build_cache_key(self, request: SourceRequest) -> str:
         """Return the response's cache key, equal for all callers that send the same request to the same server."""
         key_parts = [request.source, str(self._base), request.path, sorted(request.params), request.body]
         return hashlib.sha256(json.dumps(key_parts).encode()).hexdigest()
 
-    def url(self, request: SourceRequest) -> URL:
+    def build_url(self, request: SourceRequest) -> URL:
         """Return a request's URL. Raises SourceRefused if its path leads outside the source's base URL."""
         base = str(self._base).rstrip("/") + "/"
         url = URL(base + request.path)
         if not str(url).startswith(base):
             raise SourceRefused(f"The path {request.path!r} leads outside the base URL of {self._source}.")
-        return url.extend_query(list(request.params) + self._params())
+        return url.extend_query(list(request.params) + self._build_params())
 
     def resolve_redirect(self, url: URL, location: str) -> URL:
         """Return a redirect's target. Raises SourceRefused if the host, port or scheme is different, except for a
@@ -86,10 +86,10 @@ class SourceAddress:
                 "allowed.",
                 f"Check {self._settings.variable}__BASE_URL.",
             )
-        missing_params = {name: value for name, value in self._params() if name not in target.query}
+        missing_params = {name: value for name, value in self._build_params() if name not in target.query}
         return target.update_query(missing_params) if missing_params else target
 
-    def headers(self) -> Mapping[str, str]:
+    def build_headers(self) -> Mapping[str, str]:
         key_place = self._settings.key_place
         headers = {"User-Agent": f"assayer/{__version__}", "Accept": "*/*", **dict(self._settings.headers)}
         if self._secret and key_place.kind == "header":
@@ -102,7 +102,7 @@ class SourceAddress:
         """Return the text without the key and the email address."""
         return redact_secrets(text, self._secret, self._settings.email)
 
-    def _params(self) -> list[tuple[str, str]]:
+    def _build_params(self) -> list[tuple[str, str]]:
         key_place, email = self._settings.key_place, self._settings.email
         params = []
         if self._secret and key_place.kind == "param":
@@ -115,7 +115,7 @@ class SourceAddress:
 class Line(Protocol):
     """Queue interface through which a request waits for its turns at the source."""
 
-    def place(self) -> Place[int]:
+    def take_place(self) -> Place[int]:
         """Return a new place in the queue, for one turn."""
         ...
 
@@ -148,30 +148,30 @@ class CircuitBreaker:
         self.failures = 0
         """Number of consecutive failures."""
 
-    def seconds_until_open(self, now: float) -> float:
+    def compute_wait(self, now: float) -> float:
         """Return the seconds until the next attempt is admitted; 0 if the breaker is not open."""
         return 0.0 if self._opened_at is None else max(0.0, self._opened_at + self._pause - now)
 
     @contextmanager
-    def attempt(self, now: float) -> Iterator[bool | None]:
+    def admit_attempt(self, now: float) -> Iterator[bool | None]:
         """Yield whether the attempt within the block is a probe; None if no attempt is admitted."""
-        probe = self._opened_at is not None
-        is_refused = self.seconds_until_open(now) > 0 or (probe and self._is_probing)
+        is_probe = self._opened_at is not None
+        is_refused = self.compute_wait(now) > 0 or (is_probe and self._is_probing)
         if is_refused:
             yield None
             return
-        self._is_probing = self._is_probing or probe
+        self._is_probing = self._is_probing or is_probe
         try:
-            yield probe
+            yield is_probe
         finally:
-            self._is_probing = self._is_probing and not probe
+            self._is_probing = self._is_probing and not is_probe
 
     def record_success(self) -> None:
         self.failures, self._opened_at = 0, None
 
-    def record_failure(self, now: float, probe: bool) -> None:
+    def record_failure(self, now: float, was_probe: bool) -> None:
         self.failures += 1
-        if probe or (self._opened_at is None and self.failures >= self._threshold):
+        if was_probe or (self._opened_at is None and self.failures >= self._threshold):
             self._opened_at = now
 
 
@@ -185,7 +185,7 @@ class SourceClient:
         limits = PaceLimits(
             settings.spacing_seconds, settings.connections, settings.answer_seconds + 1.0, settings.daily_budget
         )
-        self.pacer = Pacer(state, self.address.pace_key, limits)
+        self.pacer = Pacer(state, self.address.rate_limit_key, limits)
         self._source = source
         self._http = HttpClient(settings.connect_seconds)
         self._clock = clock
@@ -196,28 +196,29 @@ class SourceClient:
         )
         self._name = f"{source} ({self.address.host})"
 
-    async def request(self, request: SourceRequest, line: Line) -> HttpResponse:
+    async def send_with_retries(self, request: SourceRequest, line: Line) -> HttpResponse:
         """Return a response with status 200 or 404. Raises SourceUnavailable, SourceBusy or SourceRefused if there is
         none."""
         retrying = AsyncRetrying(
             stop=stop_after_attempt(self.settings.attempts),
-            wait=self._wait,
+            wait=self._compute_delay,
             retry=retry_if_exception_type(_Transient),
             reraise=True,
         )
         try:
             async for attempt in retrying:
                 with attempt:
-                    return await self._attempt(request, line, attempt.retry_state)
+                    return await self._send_following_redirects(request, line, attempt.retry_state)
         except _RateLimited as limited:
             raise SourceBusy(
-                f"{self._name} still reported too many requests after {_tries(self.settings.attempts)}: {limited}.",
+                f"{self._name} still reported too many requests after "
+                f"{_format_tries(self.settings.attempts)}: {limited}.",
                 "Check whether the key is also in use elsewhere, or increase "
                 f"{self.settings.variable}__SPACING_SECONDS.",
             ) from limited
         except _Transient as failure:
             raise SourceUnavailable(
-                f"{self._name} did not answer in {_tries(self.settings.attempts)}. Last failure: {failure}.",
+                f"{self._name} did not answer in {_format_tries(self.settings.attempts)}. Last failure: {failure}.",
                 f"Check that it is up and that {self.settings.variable}__BASE_URL is correct.",
             ) from failure
         raise AssertionError("unreachable: the last attempt returns or raises")
@@ -226,36 +227,40 @@ class SourceClient:
         await self.pacer.aclose()
         await self._http.aclose()
 
-    async def _attempt(self, request: SourceRequest, line: Line, state: RetryCallState) -> HttpResponse:
-        url = self.address.url(request)
-        with self._breaker.attempt(self._clock.monotonic()) as probe:
-            if probe is None:
+    async def _send_following_redirects(
+        self, request: SourceRequest, line: Line, state: RetryCallState
+    ) -> HttpResponse:
+        url = self.address.build_url(request)
+        with self._breaker.admit_attempt(self._clock.monotonic()) as is_probe:
+            if is_probe is None:
                 raise self._build_suspended_error()
             for _ in range(1 + _MAX_REDIRECTS):
-                response = await self._send(request, url, line, probe, state)
+                response = await self._send(request, url, line, is_probe, state)
                 if classify_response(response.status, response.headers) != "redirect":
                     return response
                 url = self.address.resolve_redirect(url, response.headers.get("location", ""))
         raise SourceRefused(f"{self._name} redirected more than {_MAX_REDIRECTS} times.")
 
     async def _send(
-        self, request: SourceRequest, url: URL, line: Line, probe: bool, state: RetryCallState
+        self, request: SourceRequest, url: URL, line: Line, is_probe: bool, state: RetryCallState
     ) -> HttpResponse:
         """Send one request, in its own turn; return a response or a redirect."""
 
         def check(wait: Wait | None) -> None:
-            if self._breaker.seconds_until_open(self._clock.monotonic()):
+            if self._breaker.compute_wait(self._clock.monotonic()):
                 raise self._build_suspended_error()  # the breaker has opened since this request joined the queue
             line.check(wait)
 
         requested_at = self._clock.monotonic()
-        async with self.pacer.take_turn(line.place(), self.settings.prices.get(request.operation, 1), check) as turn:
+        async with self.pacer.take_turn(
+            line.take_place(), self.settings.prices.get(request.operation, 1), check
+        ) as turn:
             line.begin()
             TURN_WAITS.labels("source", self._source).observe(self._clock.monotonic() - requested_at)
             body = None if request.body is None else request.body.encode()
             http = HttpRequest(
                 url,
-                self.address.headers(),
+                self.address.build_headers(),
                 self.settings.answer_seconds,
                 request.max_bytes,
                 body,
@@ -271,18 +276,18 @@ class SourceClient:
                         "Request fewer records at once.",
                     ) from None
                 REQUESTS.labels("source", self._source, "none").inc()
-                self._record_failure(probe)
+                self._record_failure(is_probe)
                 # Not chained, because the causes quote the URL, which can contain the key.
                 raise _Transient(str(failure)) from None
             REQUESTS.labels("source", self._source, str(response.status)).inc()
             BYTES.labels("source", self._source).inc(len(response.body))
-            self._judge(response, turn, probe, state)
+            self._check_response(response, turn, is_probe, state)
             return response
 
-    def _judge(self, response: HttpResponse, turn: Turn, probe: bool, state: RetryCallState) -> None:
+    def _check_response(self, response: HttpResponse, turn: Turn, is_probe: bool, state: RetryCallState) -> None:
         """Raise an error unless the response is an answer, a missing item or a redirect."""
         kind = classify_response(response.status, response.headers)
-        requested_seconds = retry_after(response.headers, self._clock.now())
+        requested_seconds = find_retry_after(response.headers, self._clock.now())
         if kind in {"rate_limited", "transient"} and requested_seconds is not None:
             turn.pause(min(requested_seconds, self.settings.retry_after_max_seconds))
         if kind == "rate_limited":
@@ -291,39 +296,39 @@ class SourceClient:
                 turn.pause(self._backoff(state))
             raise _RateLimited(self._quote_body(response))
         if kind == "transient":
-            self._record_failure(probe)
+            self._record_failure(is_probe)
             raise _Transient(self._quote_body(response))
         if kind == "redirect":
             return  # the target of the redirect decides
         self._record_success()
         if kind == "refused":
-            raise self._refusal(response)
+            raise self._build_refusal(response)
 
     def _record_success(self) -> None:
         """Record that the source responds, whatever the response was."""
         self._breaker.record_success()
         BREAKER_OPEN.labels("source", self._source).set(0)
 
-    def _record_failure(self, probe: bool) -> None:
+    def _record_failure(self, was_probe: bool) -> None:
         now = self._clock.monotonic()
-        self._breaker.record_failure(now, probe)
-        if self._breaker.seconds_until_open(now):
+        self._breaker.record_failure(now, was_probe)
+        if self._breaker.compute_wait(now):
             _LOG.warning("%s keeps failing: no requests for %g s", self._name, self.settings.breaker_seconds)
             BREAKER_OPEN.labels("source", self._source).set(1)
 
     def _build_suspended_error(self) -> SourceUnavailable:
-        again = self._breaker.seconds_until_open(self._clock.monotonic())
+        seconds = self._breaker.compute_wait(self._clock.monotonic())
         return SourceUnavailable(
             f"{self._name} has failed {self._breaker.failures} times in a row. Requests to it are suspended.",
-            f"The next attempt is in {again:.0f} s.",
+            f"The next attempt is in {seconds:.0f} s.",
         )
 
-    def _wait(self, state: RetryCallState) -> float:
+    def _compute_delay(self, state: RetryCallState) -> float:
         """Return the backoff in seconds; 0 after a 429, because the shared pause already delays all requests."""
         failure = state.outcome.exception() if state.outcome is not None else None
         return 0.0 if isinstance(failure, _RateLimited) else self._backoff(state)
 
-    def _refusal(self, response: HttpResponse) -> SourceRefused:
+    def _build_refusal(self, response: HttpResponse) -> SourceRefused:
         variable, quoted_message = self.settings.variable, self._quote_body(response)
         if response.status not in {401, 403}:
             return SourceRefused(f"{self._name} refused the request: {quoted_message}.")
@@ -339,5 +344,5 @@ class SourceClient:
         return f"status {response.status}" + (f", {text}" if text else "")
 
 
-def _tries(count: int) -> str:
+def _format_tries(count: int) -> str:
     return "1 try" if count == 1 else f"{count} tries"

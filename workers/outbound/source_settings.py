@@ -67,7 +67,7 @@ class SourceSettings(Frozen):
 
     @field_validator("base_url")
     @classmethod
-    def _web_address(cls, value: str | None) -> str | None:
+    def _check_base_url(cls, value: str | None) -> str | None:
         if value is None:
             return None
         if not value.startswith(("http://", "https://")):
@@ -77,10 +77,10 @@ class SourceSettings(Frozen):
     @property
     def on(self) -> bool:
         """Return whether the source is used, that is, has a base URL and all required settings."""
-        return self.base_url is not None and not self.lacks
+        return self.base_url is not None and not self.missing_setting
 
     @property
-    def lacks(self) -> str:
+    def missing_setting(self) -> str:
         """Return the name of the missing required setting; empty if none is missing."""
         values = {"api_key": self.api_key.get_secret_value(), "email": self.email, "": "nothing is compulsory"}
         return "" if values[self.compulsory] else self.compulsory

@@ -26,13 +26,13 @@ class AnswerStore(Claims, Protocol):
         self,
         row: LedgerRow,
         answer: CachedAnswer | None,
-        instead_of: CachedAnswer | None = None,
+        replaced: CachedAnswer | None = None,
         claimant: str | None = None,
     ) -> None:
         """Write the ledger row and the answer, if any, and release the claimant's claim, all in one transaction.
 
         An answer that is already stored is kept, so that all callers get the same one, unless its value equals that of
-        `instead_of`, an answer that was found unusable."""
+        `replaced`, an answer that was found unusable."""
         ...
 
 
@@ -57,7 +57,7 @@ class InMemoryAnswerStore(InMemoryClaims):
         self,
         row: LedgerRow,
         answer: CachedAnswer | None,
-        instead_of: CachedAnswer | None = None,
+        replaced: CachedAnswer | None = None,
         claimant: str | None = None,
     ) -> None:
         self.ledger.append(row)
@@ -66,7 +66,7 @@ class InMemoryAnswerStore(InMemoryClaims):
         if answer is None:
             return
         existing = self.answers.get(answer.key)
-        if existing is None or (instead_of is not None and existing.value == instead_of.value):
+        if existing is None or (replaced is not None and existing.value == replaced.value):
             self.answers[answer.key] = answer
 
 
@@ -112,11 +112,11 @@ class InMemoryResponseCache(InMemoryClaims):
 
     async def purge(self, limit: int) -> int:
         now = self._clock.now()
-        stale = [key for key, (_, expiry) in self._responses.items() if expiry <= now][:limit]
-        for key in stale:
+        expired_keys = [key for key, (_, expiry) in self._responses.items() if expiry <= now][:limit]
+        for key in expired_keys:
             del self._responses[key]
         self.purge_claims(limit)
-        return len(stale)
+        return len(expired_keys)
 
 
 Result = TypeVar("Result")
@@ -125,11 +125,11 @@ Result = TypeVar("Result")
 class SharedState(Protocol):
     """Small JSON objects, each changed by one process at a time. Raises StorageError if they are unreachable."""
 
-    async def change(self, key: str, work: Callable[[str, float], tuple[str, Result]]) -> Result:
-        """Call `work` with the stored text, initially `{}`, and the shared clock's Unix time. Store the text that it
+    async def change(self, key: str, update: Callable[[str, float], tuple[str, Result]]) -> Result:
+        """Call `update` with the stored text, initially `{}`, and the shared clock's Unix time. Store the text that it
         returns, and return its result.
 
-        No other process changes the text in the meantime. If the connection is lost, `work` may be called again with
+        No other process changes the text in the meantime. If the connection is lost, `update` may be called again with
         the text that it returned."""
         ...
 
@@ -141,7 +141,7 @@ class InMemorySharedState:
         self._clock = clock
         self.texts: dict[str, str] = defaultdict(lambda: "{}")
 
-    async def change(self, key: str, work: Callable[[str, float], tuple[str, Result]]) -> Result:
+    async def change(self, key: str, update: Callable[[str, float], tuple[str, Result]]) -> Result:
         await asyncio.sleep(0)
-        self.texts[key], result = work(self.texts[key], self._clock.now().timestamp())
+        self.texts[key], result = update(self.texts[key], self._clock.now().timestamp())
         return result

@@ -59,7 +59,7 @@ class CompanionGroups:
         ideas = [self._ideas[int(prompt)] for prompt in prompts[:: self._calls]]
         rollouts = self._runner.run(self._rollouts.walk(ideas, template, _make_sampler(trainer)))
         self._write(trainer.state.global_step + 1, rollouts)
-        rows = [row for item in rollouts for row in rows_of(item, self._calls, min(template.ends))]
+        rows = [row for item in rollouts for row in build_rows(item, self._calls, min(template.end_tokens))]
         rewards = [item.reward for item in rollouts for _ in range(self._calls)]
         return {
             **build_rollout_batch(rows),
@@ -75,13 +75,13 @@ class CompanionGroups:
                     step=step, idea=item.idea.idea.source, reward=item.reward, calls=len(item.calls), tokens=token_count
                 )
                 file.write(record.model_dump_json() + "\n")
-        for reason, times in Counter(
+        for reason, count in Counter(
             item.reward.reason for item in rollouts if isinstance(item.reward, Absent)
         ).items():
-            _LOG.warning("Step %s: %s of %s rollouts have no reward: %s", step, times, len(rollouts), reason)
+            _LOG.warning("Step %s: %s of %s rollouts have no reward: %s", step, count, len(rollouts), reason)
 
 
-def rows_of(rollout: CompanionRollout, calls: int, end: int) -> list[TrajectoryTokens]:
+def build_rows(rollout: CompanionRollout, calls: int, end: int) -> list[TrajectoryTokens]:
     """Return a rollout's rows, padded to `calls` rows with masked ones. Raises Defect if it has more."""
     if len(rollout.calls) > calls:
         raise Defect(f"A rollout has {len(rollout.calls)} calls; at most {calls} were expected.")
@@ -89,16 +89,16 @@ def rows_of(rollout: CompanionRollout, calls: int, end: int) -> list[TrajectoryT
     return [*rollout.calls, *[masked_row] * (calls - len(rollout.calls))]
 
 
-def companion_reward(most_steps_unrewarded: int) -> Callable[..., list[float | None]]:
+def create_companion_reward(most_steps_unrewarded: int) -> Callable[..., list[float | None]]:
     """Return a reward function that assigns each row its rollout's reward. The function raises ComponentUnavailable
     after `most_steps_unrewarded` consecutive steps without any reward."""
-    silent = SilentSteps(
+    silent_steps = SilentSteps(
         most_steps_unrewarded,
         "No rollout had a reward",
         "trajectories.jsonl gives the reason for each. Run the command again to resume from the last checkpoint.",
     )
 
-    def trajectory_rewards(
+    def get_trajectory_rewards(
         prompts: Sequence[Any],
         completions: Sequence[Any],
         *,
@@ -107,7 +107,7 @@ def companion_reward(most_steps_unrewarded: int) -> Callable[..., list[float | N
         **columns: Any,
     ) -> list[float | None]:
         rewards = [item for item in trajectory if item is not None]
-        silent.note(bool(rewards))
+        silent_steps.record_step(bool(rewards))
         log_metric("judged", len(rewards) / len(trajectory))
         accuracies = [item.accuracy for item in rewards if item.accuracy is not None]
         if accuracies:
@@ -117,7 +117,7 @@ def companion_reward(most_steps_unrewarded: int) -> Callable[..., list[float | N
             log_metric(STRUCTURE, sum(item.structure for item in rewards) / len(rewards))
         return [None if item is None else item.value for item in trajectory]
 
-    return trajectory_rewards
+    return get_trajectory_rewards
 
 
 def _make_sampler(trainer: Any) -> Generate:

@@ -46,16 +46,16 @@ class CompanionTraining(TrainingPlan):
         """Return the loop's dimensions. Raises InputError if a dimensions file is unusable."""
         return self.loop.load_rubric()
 
-    def calls(self, judged: int) -> int:
+    def compute_max_calls(self, judged: int) -> int:
         """Return the maximum number of policy calls in one rollout, if `judged` dimensions are judged at its end."""
-        a_step = 1 if self.loop.asked == "together" else 3
-        after_last = 0 if self.loop.asked == "together" else 1  # the last step asks for no further queries
-        return 1 + self.loop.steps * a_step - after_last + judged
+        step_calls = 1 if self.loop.asked == "together" else 3
+        skipped_calls = 0 if self.loop.asked == "together" else 1  # the last step asks for no further queries
+        return 1 + self.loop.steps * step_calls - skipped_calls + judged
 
-    def from_folder(self, home: Path) -> Self:
+    def from_folder(self, folder: Path) -> Self:
         loop = self.loop
         if isinstance(loop.dimensions, Path):
-            loop = loop.model_copy(update={"dimensions": home / loop.dimensions})
-        data = self.data.model_copy(update={"file": home / self.data.file})
-        resolved = {"data": data, "corpus": home / self.corpus, "loop": loop}
-        return super().from_folder(home).model_copy(update=resolved)
+            loop = loop.model_copy(update={"dimensions": folder / loop.dimensions})
+        data = self.data.model_copy(update={"file": folder / self.data.file})
+        resolved = {"data": data, "corpus": folder / self.corpus, "loop": loop}
+        return super().from_folder(folder).model_copy(update=resolved)

@@ -56,7 +56,7 @@ class CompanionRollouts:
             run = Run(EvaluationId(name), idea.idea.cutoff, self._clock, NoProgress(), answers_of=name)
             try:
                 async with asyncio.timeout(self._plan.rollouts.seconds):
-                    reward = await self._reward(idea, run, llm)
+                    reward = await self._compute_reward(idea, run, llm)
             except TimeoutError:
                 reward = Absent(reason=f"the rollout took longer than {self._plan.rollouts.seconds:g} s.")
             except AssayerError as error:
@@ -65,14 +65,14 @@ class CompanionRollouts:
                 waves.remove(name)
             if name in transport.too_long:
                 reward = Absent(reason=transport.too_long[name])
-            return CompanionRollout(idea, transport.calls_of(name), reward)
+            return CompanionRollout(idea, transport.list_calls(name), reward)
 
-        async with LlmGateway(_settings(self._plan), InMemoryAnswerStore(), self._clock, transport) as llm:
+        async with LlmGateway(_build_settings(self._plan), InMemoryAnswerStore(), self._clock, transport) as llm:
             walking = gather_all([walk_idea(name, idea) for name, idea in zip(names, ideas, strict=True)])
             rollouts, _ = await gather_pair(walking, waves.serve())
         return rollouts
 
-    async def _reward(self, idea: RatedIdea, run: Run, llm: Llm) -> TrajectoryReward | Absent:
+    async def _compute_reward(self, idea: RatedIdea, run: Run, llm: Llm) -> TrajectoryReward | Absent:
         plan = self._plan
         context = EvaluationContext.open(idea.idea, replace(self._backends, llm=llm), run, plan.loop)
         fit = await context.library.fit(idea.idea.text)
@@ -87,7 +87,7 @@ def list_judged_dimensions(plan: CompanionTraining, idea: RatedIdea) -> tuple[Ru
     return tuple(dimension for dimension in plan.dimensions if dimension.name in idea.scores)
 
 
-def _settings(plan: CompanionTraining) -> LlmSettings:
+def _build_settings(plan: CompanionTraining) -> LlmSettings:
     """Return settings for the gateway, which treats the policy's answers in the same way as an endpoint's."""
     return LlmSettings(
         base_url="http://policy.invalid",

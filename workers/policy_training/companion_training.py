@@ -6,14 +6,14 @@ from assayer.backends import Backends
 from assayer.errors import InputError
 from assayer.models.learning_curve import LearningCurve, LearningPoint
 from assayer.ports import Clock
-from workers.policy_training.companion_groups import CompanionGroups, companion_reward
+from workers.policy_training.companion_groups import CompanionGroups, create_companion_reward
 from workers.policy_training.companion_plan import CompanionTraining
 from workers.policy_training.companion_rollouts import CompanionRollouts, list_judged_dimensions
 from workers.policy_training.rated_ideas import RatedIdea, read_rated_ideas
 from workers.policy_training.training import run_training
 from workers.policy_training.trajectories import RolloutGroups
 
-_TRAJECTORIES = "trajectories.jsonl"
+_TRAJECTORIES_FILE = "trajectories.jsonl"
 
 
 def train_companion(
@@ -27,10 +27,10 @@ def train_companion(
     Each rollout's rewards are written to `trajectories.jsonl`. All backends except the language model are used. Raises
     InputError if the ideas cannot be used, ConfigurationError, and the errors of `run_training`."""
     ideas = read_companion_ideas(plan)
-    calls = calls_of(plan, ideas)
-    record = plan.folder / _TRAJECTORIES
+    calls = compute_max_calls(plan, ideas)
+    record = plan.folder / _TRAJECTORIES_FILE
     with CompanionGroups(CompanionRollouts(plan, backends, clock), ideas, calls, record) as groups:
-        reward = companion_reward(plan.rollouts.most_steps_unrewarded)
+        reward = create_companion_reward(plan.rollouts.most_steps_unrewarded)
         rows = [{"prompt": str(number)} for number in range(len(ideas))]
         return run_training(plan, rows, reward, progress, RolloutGroups(groups, calls))
 
@@ -47,6 +47,6 @@ def read_companion_ideas(plan: CompanionTraining) -> list[RatedIdea]:
     return ideas
 
 
-def calls_of(plan: CompanionTraining, ideas: Sequence[RatedIdea]) -> int:
+def compute_max_calls(plan: CompanionTraining, ideas: Sequence[RatedIdea]) -> int:
     """Return the maximum number of policy calls in one rollout."""
-    return plan.calls(len(list_judged_dimensions(plan, ideas[0])))
+    return plan.compute_max_calls(len(list_judged_dimensions(plan, ideas[0])))

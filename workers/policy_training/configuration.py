@@ -43,7 +43,7 @@ class QuestionFile(Frozen):
 
     @field_validator("prompt")
     @classmethod
-    def _names_the_question(cls, prompt: str) -> str:
+    def _check_prompt(cls, prompt: str) -> str:
         try:
             fields = {field for _, field, _, _ in Formatter().parse(prompt) if field is not None}
         except ValueError as error:
@@ -97,7 +97,7 @@ class GrpoSettings(Frozen):
     seed: int = 0
 
     @model_validator(mode="after")
-    def _whole_batches(self) -> Self:
+    def _check_batch_size(self) -> Self:
         if self.completions % self.batch:
             raise ValueError(
                 f"micro_batch = {self.batch} does not divide the {self.completions} completions in a step "
@@ -155,14 +155,14 @@ class TrainingPlan(Frozen):
     def can_resume_from(self, earlier: "TrainingPlan") -> bool:
         """Return whether training can resume from the earlier plan's checkpoints. The plans may differ only in settings
         that do not affect results."""
-        free = {"title", "folder", "checkpoint_every", "checkpoints_kept", "machine"}
-        return self.model_dump(exclude=free) == earlier.model_dump(exclude=free)
+        ignored_fields = {"title", "folder", "checkpoint_every", "checkpoints_kept", "machine"}
+        return self.model_dump(exclude=ignored_fields) == earlier.model_dump(exclude=ignored_fields)
 
-    def from_folder(self, home: Path) -> Self:
-        """Return the plan with relative paths resolved against the folder `home`."""
-        model = home / self.policy.model
+    def from_folder(self, plan_folder: Path) -> Self:
+        """Return the plan with relative paths resolved against `plan_folder`."""
+        model = plan_folder / self.policy.model
         policy = self.policy.model_copy(update={"model": str(model)}) if model.is_dir() else self.policy
-        return self.model_copy(update={"folder": home / self.folder, "policy": policy})
+        return self.model_copy(update={"folder": plan_folder / self.folder, "policy": policy})
 
 
 class PolicyTraining(TrainingPlan):
@@ -176,6 +176,6 @@ class PolicyTraining(TrainingPlan):
     def rewarded_by(self) -> str:
         return self.rewards.judge or "the service's own"
 
-    def from_folder(self, home: Path) -> Self:
-        data = self.data.model_copy(update={"file": home / self.data.file})
-        return super().from_folder(home).model_copy(update={"data": data})
+    def from_folder(self, plan_folder: Path) -> Self:
+        data = self.data.model_copy(update={"file": plan_folder / self.data.file})
+        return super().from_folder(plan_folder).model_copy(update={"data": data})

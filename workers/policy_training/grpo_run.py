@@ -47,15 +47,15 @@ class GrpoRun:
         settings."""
         reward_function: Any = reward  # TRL also awaits coroutines, but its types allow only lists
         with _quiet():
-            model, tokenizer = _policy(plan)
+            model, tokenizer = _load_policy(plan)
             self._trainer = GRPOTrainer(
                 model=model,
                 reward_funcs=reward_function,
-                args=_arguments(plan, 1 if groups is None else groups.rows),
+                args=_build_arguments(plan, 1 if groups is None else groups.rows),
                 train_dataset=Dataset.from_list([dict(row) for row in rows]),
                 processing_class=tokenizer,
-                peft_config=None if plan.policy.lora is None else _lora(plan.policy.lora),
-                callbacks=[_Points(on_points)],
+                peft_config=None if plan.policy.lora is None else _build_lora_config(plan.policy.lora),
+                callbacks=[_PointsCallback(on_points)],
                 rollout_func=None if groups is None else groups.walk,
             )
 
@@ -70,7 +70,7 @@ class GrpoRun:
         self._trainer.save_model(str(folder))
 
 
-class _Points(TrainerCallback):  # type: ignore[misc] # types of TRL are ignored, see pyproject.toml
+class _PointsCallback(TrainerCallback):  # type: ignore[misc] # types of TRL are ignored, see pyproject.toml
     def __init__(self, on_points: Callable[[list[LearningPoint]], None]) -> None:
         self._on_points = on_points
 
@@ -80,10 +80,10 @@ class _Points(TrainerCallback):  # type: ignore[misc] # types of TRL are ignored
 
 def _extract_points(state: TrainerState) -> list[LearningPoint]:
     """Return the points in the history stored in checkpoints. A step repeated after a restart appears once."""
-    return [_point(row) for row in state.log_history if "reward" in row]
+    return [_build_point(row) for row in state.log_history if "reward" in row]
 
 
-def _point(row: Mapping[str, Any]) -> LearningPoint:
+def _build_point(row: Mapping[str, Any]) -> LearningPoint:
     reward = row["reward"]
     return LearningPoint(
         step=row["step"],
@@ -103,15 +103,15 @@ def _point(row: Mapping[str, Any]) -> LearningPoint:
     )
 
 
-def _policy(plan: TrainingPlan) -> tuple[Any, Any]:
+def _load_policy(plan: TrainingPlan) -> tuple[Any, Any]:
     name = plan.policy.model
     # With adapters, the frozen weights are loaded in bfloat16; full training uses float32 weights under autocast.
-    half = plan.policy.precision == "bfloat16" and plan.policy.lora is not None
+    uses_bfloat16 = plan.policy.precision == "bfloat16" and plan.policy.lora is not None
     load: Any = AutoTokenizer.from_pretrained
     try:
         tokenizer = load(name, padding_side="left", trust_remote_code=False)
         model = AutoModelForCausalLM.from_pretrained(
-            name, dtype=torch.bfloat16 if half else torch.float32, trust_remote_code=False
+            name, dtype=torch.bfloat16 if uses_bfloat16 else torch.float32, trust_remote_code=False
         )
     except (OSError, ValueError) as error:
         first_line = str(error).strip().split("\n", 1)[0]
@@ -124,7 +124,7 @@ def _policy(plan: TrainingPlan) -> tuple[Any, Any]:
     return model, tokenizer
 
 
-def _lora(settings: LoraSettings) -> LoraConfig:
+def _build_lora_config(settings: LoraSettings) -> LoraConfig:
     targets = settings.targets if isinstance(settings.targets, str) else list(settings.targets)
     return LoraConfig(
         r=settings.rank,
@@ -135,7 +135,7 @@ def _lora(settings: LoraSettings) -> LoraConfig:
     )
 
 
-def _arguments(plan: TrainingPlan, rows: int) -> GRPOConfig:
+def _build_arguments(plan: TrainingPlan, rows: int) -> GRPOConfig:
     """Return the trainer's arguments. `rows` is the number of rows per generation."""
     grpo, on_cpu = plan.grpo, not torch.cuda.is_available()
     vllm: dict[str, Any] = {}

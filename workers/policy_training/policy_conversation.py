@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from assayer.errors import ConfigurationError
 from workers.llm.chat_completion import ChatMessage
-from workers.policy_training.trajectories import TrajectorySegment, TrajectoryTokens, trajectory_tokens
+from workers.policy_training.trajectories import TrajectorySegment, TrajectoryTokens, join_segments
 
-_PLACE = "\u241e an answer \u241e"
+_PLACEHOLDER = "\u241e an answer \u241e"
 """Placeholder for an answer, used to find the text that the template puts after it."""
 
 
@@ -33,26 +33,30 @@ class PolicyTemplate:
                 "The policy's tokenizer has no chat template, which is needed to convert prompts to tokens.",
                 "Use an instruction-tuned model.",
             )
-        self._tokenizer, self.ends = tokenizer, end_tokens
+        self._tokenizer, self.end_tokens = tokenizer, end_tokens
         special = [str(token) for token in tokenizer.added_tokens_decoder.values() if token.special]
         self._marks = {item: f"{item[0]} {item[1:]}" for item in special if len(item) > 1}
 
-    def opening(self, messages: Sequence[ChatMessage]) -> tuple[int, ...]:
+    def render_prompt(self, messages: Sequence[ChatMessage]) -> tuple[int, ...]:
         """Return the tokens of the messages, up to where the answer begins."""
-        return self._ids(self._render(messages))
+        return self._tokenize(self._render(messages))
 
-    def after_answer(self, messages: Sequence[ChatMessage], complaint: ChatMessage, end_token: int) -> tuple[int, ...]:
+    def render_complaint(
+        self, messages: Sequence[ChatMessage], complaint: ChatMessage, end_token: int
+    ) -> tuple[int, ...]:
         """Return the tokens between an answer, whose last token is `end_token`, and the next answer."""
-        *_, text_after = self._render((*messages, ChatMessage("assistant", _PLACE), complaint)).partition(_PLACE)
+        *_, text_after = self._render((*messages, ChatMessage("assistant", _PLACEHOLDER), complaint)).partition(
+            _PLACEHOLDER
+        )
         if not text_after:
             raise ConfigurationError(
                 "The policy's chat template drops earlier answers, so the model cannot be asked to correct an answer.",
                 "Choose a model with a different chat template.",
             )
-        ids = self._ids(text_after)
-        return ids[1:] if end_token in self.ends and ids[0] in self.ends else ids
+        ids = self._tokenize(text_after)
+        return ids[1:] if end_token in self.end_tokens and ids[0] in self.end_tokens else ids
 
-    def text(self, ids: Sequence[int]) -> str:
+    def decode_text(self, ids: Sequence[int]) -> str:
         return str(self._tokenizer.decode(list(ids), skip_special_tokens=True))
 
     def _render(self, messages: Sequence[ChatMessage]) -> str:
@@ -64,7 +68,7 @@ class PolicyTemplate:
             text = text.replace(mark, broken)
         return text
 
-    def _ids(self, text: str) -> tuple[int, ...]:
+    def _tokenize(self, text: str) -> tuple[int, ...]:
         return tuple(self._tokenizer(text, add_special_tokens=False)["input_ids"])
 
 
@@ -73,7 +77,7 @@ class PolicyConversation:
 
     def __init__(self, template: PolicyTemplate, messages: Sequence[ChatMessage]) -> None:
         self._template, self._messages = template, messages
-        self._segments = [TrajectorySegment(template.opening(messages), False)]
+        self._segments = [TrajectorySegment(template.render_prompt(messages), False)]
 
     @property
     def context(self) -> tuple[int, ...]:
@@ -81,7 +85,7 @@ class PolicyConversation:
         return tuple(token for segment in self._segments for token in segment.ids)
 
     @property
-    def answered(self) -> bool:
+    def is_answered(self) -> bool:
         return any(segment.generated for segment in self._segments)
 
     def add_answer(self, tokens: WrittenTokens) -> None:
@@ -89,9 +93,9 @@ class PolicyConversation:
 
     def add_complaint(self, complaint: ChatMessage) -> None:
         end_token = self._segments[-1].ids[-1]
-        new_tokens = self._template.after_answer(self._messages, complaint, end_token)
+        new_tokens = self._template.render_complaint(self._messages, complaint, end_token)
         self._segments.append(TrajectorySegment(new_tokens, False))
 
-    def tokens(self) -> TrajectoryTokens:
+    def to_tokens(self) -> TrajectoryTokens:
         """Return the conversation's tokens. Raises InputError if there is no answer."""
-        return trajectory_tokens(self._segments)
+        return join_segments(self._segments)

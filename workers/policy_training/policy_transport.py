@@ -16,14 +16,14 @@ from workers.policy_training.trajectories import TrajectoryTokens
 Generate = Callable[[Sequence[Sequence[int]]], list[WrittenTokens]]
 """Function that returns the tokens that the policy generates after each context."""
 
-_IN_WORDS = Dialect("prompt", steps_down=False)
+_POLICY_DIALECT = Dialect("prompt", may_step_down=False)
 """The policy's dialect: the answer's schema is in the prompt, because sampling is not constrained."""
 
 
-class _Waiting(NamedTuple):
+class _WaitingRequest(NamedTuple):
     rollout: str
     context: tuple[int, ...]
-    written: "asyncio.Future[WrittenTokens]"
+    tokens: "asyncio.Future[WrittenTokens]"
 
 
 class GenerationWaves:
@@ -35,8 +35,8 @@ class GenerationWaves:
         """Create the sampler. `at_once` is the maximum number of contexts per batch."""
         self._generate, self._at_once = generate, at_once
         self._active_rollouts = set(rollouts)
-        self._place = {name: number for number, name in enumerate(rollouts)}
-        self._waiting_requests: list[_Waiting] = []
+        self._positions = {name: number for number, name in enumerate(rollouts)}
+        self._waiting_requests: list[_WaitingRequest] = []
         self._change_event = asyncio.Event()
 
     async def serve(self) -> None:
@@ -44,13 +44,13 @@ class GenerationWaves:
         while self._active_rollouts:
             await self._change_event.wait()
             self._change_event.clear()
-            self._waiting_requests = [item for item in self._waiting_requests if not item.written.done()]
+            self._waiting_requests = [item for item in self._waiting_requests if not item.tokens.done()]
             if self._waiting_requests and self._active_rollouts <= {item.rollout for item in self._waiting_requests}:
                 self._sample()
 
     async def generate(self, rollout: str, context: tuple[int, ...]) -> WrittenTokens:
         future: asyncio.Future[WrittenTokens] = asyncio.get_running_loop().create_future()
-        self._waiting_requests.append(_Waiting(rollout, context, future))
+        self._waiting_requests.append(_WaitingRequest(rollout, context, future))
         self._change_event.set()
         return await future
 
@@ -60,11 +60,14 @@ class GenerationWaves:
         self._change_event.set()
 
     def _sample(self) -> None:
-        wave, self._waiting_requests = sorted(self._waiting_requests, key=lambda item: self._place[item.rollout]), []
+        wave, self._waiting_requests = (
+            sorted(self._waiting_requests, key=lambda item: self._positions[item.rollout]),
+            [],
+        )
         for start in range(0, len(wave), self._at_once):
             batch = wave[start : start + self._at_once]
             for item, text in zip(batch, self._generate([item.context for item in batch]), strict=True):
-                item.written.set_result(text)
+                item.tokens.set_result(text)
 
 
 class PolicyTransport:
@@ -78,9 +81,9 @@ class PolicyTransport:
         self.too_long: dict[str, str] = {}
         """Error message, by rollout, for rollouts with a prompt that was too long."""
 
-    def calls_of(self, run: str) -> tuple[TrajectoryTokens, ...]:
+    def list_calls(self, run: str) -> tuple[TrajectoryTokens, ...]:
         """Return one rollout's answered calls, in the order of their requests."""
-        return tuple(item.tokens() for item in self._calls.get(run, {}).values() if item.answered)
+        return tuple(item.to_tokens() for item in self._calls.get(run, {}).values() if item.is_answered)
 
     async def complete(self, request: ChatRequest, requester: Requester) -> ChatResult:
         """Have the policy answer a request. Raises RequestRefused if the prompt is too long. The error names no context
@@ -91,13 +94,15 @@ class PolicyTransport:
             reason = f"a prompt has {len(context):,} tokens; the limit is {self._max_prompt_tokens:,}."
             self.too_long[requester.run] = reason
             raise RequestRefused(reason, "", (Fault(kind="refused_request", detail=reason),))
-        requester.note_sent(0.0)
-        written = await self._waves.generate(requester.run, context)
-        limited = WrittenTokens(written.ids[: request.max_tokens], written.logprobs[: request.max_tokens])
-        call.add_answer(limited)
-        is_complete = limited.ids[-1] in self._template.ends
-        text = self._template.text(limited.ids)
-        answer = Completion(text, "", "stop" if is_complete else "length", len(context), len(limited.ids))
+        requester.record_send(0.0)
+        generated_tokens = await self._waves.generate(requester.run, context)
+        answer_tokens = WrittenTokens(
+            generated_tokens.ids[: request.max_tokens], generated_tokens.logprobs[: request.max_tokens]
+        )
+        call.add_answer(answer_tokens)
+        is_complete = answer_tokens.ids[-1] in self._template.end_tokens
+        text = self._template.decode_text(answer_tokens.ids)
+        answer = Completion(text, "", "stop" if is_complete else "length", len(context), len(answer_tokens.ids))
         return ChatResult(answer)
 
     def _call(self, request: ChatRequest, run: str) -> PolicyConversation:
@@ -110,7 +115,7 @@ class PolicyTransport:
         return calls[key]
 
     def _convert_messages(self, request: ChatRequest) -> list[ChatMessage]:
-        return [ChatMessage(item["role"], item["content"]) for item in request.body(_IN_WORDS)["messages"]]
+        return [ChatMessage(item["role"], item["content"]) for item in request.build_body(_POLICY_DIALECT)["messages"]]
 
     async def reach(self) -> Mapping[str, int]:
         """Return no context windows. The policy is always reachable."""

@@ -50,23 +50,23 @@ def read_rated_ideas(data: RatedIdeaFile, dimensions: Sequence[RubricDimension])
     return ideas
 
 
-def _parse_rated_idea(dimensions: Sequence[RubricDimension], place: str, line: str) -> RatedIdea:
+def _parse_rated_idea(dimensions: Sequence[RubricDimension], location: str, line: str) -> RatedIdea:
     try:
         line_fields = _Line.model_validate_json(line)
     except ValidationError as error:
         first_error = error.errors(include_url=False, include_input=False)[0]
         raise InputError(
-            f"{place}: {'.'.join(map(str, first_error['loc'])) or 'the line'}: {first_error['msg']}."
+            f"{location}: {'.'.join(map(str, first_error['loc'])) or 'the line'}: {first_error['msg']}."
         ) from None
     scales = {dimension.name: dimension.scale for dimension in dimensions}
     for name, score in line_fields.scores.items():
         if name not in scales:
-            raise InputError(f"{place}: unknown dimension {name!r}. The dimensions are {_join_names(scales)}.")
+            raise InputError(f"{location}: unknown dimension {name!r}. The dimensions are {_join_names(scales)}.")
         if not scales[name].min <= score <= scales[name].max:
             scale = f"{scales[name].min:g} to {scales[name].max:g}"
-            raise InputError(f"{place}: the score {score:g} for {name} is outside its scale from {scale}.")
+            raise InputError(f"{location}: the score {score:g} for {name} is outside its scale from {scale}.")
     return RatedIdea(
-        parse_idea(line_fields.text, place, line_fields.title, line_fields.known_until), line_fields.scores
+        parse_idea(line_fields.text, location, line_fields.title, line_fields.known_until), line_fields.scores
     )
 
 

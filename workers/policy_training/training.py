@@ -16,7 +16,7 @@ from workers.policy_training.training_rows import read_training_rows
 from workers.policy_training.trajectories import RolloutGroups
 from workers.policy_training.watched_reward import watch_reward
 
-_PLAN = "training.json"
+_PLAN_FILE = "training.json"
 CURVE_FILES = ("learning-curve.html", "learning-curve.csv")
 _LIBRARIES = ("torch", "transformers", "trl", "peft", "datasets")
 
@@ -48,7 +48,7 @@ def run_training(
                 f"Training a policy needs {library}, which is not installed.",
                 "Install it with: pip install 'assayer-research[rl]'",
             )
-    _claim(plan)
+    _write_plan(plan)
     from workers.policy_training.grpo_run import GrpoRun
 
     def report_points(learning_points: list[LearningPoint]) -> None:
@@ -65,24 +65,24 @@ def run_training(
 def find_last_checkpoint(folder: Path) -> Path | None:
     """Return the newest complete checkpoint; None if there is none. The trainer writes its state last, so an incomplete
     checkpoint has no valid `trainer_state.json`."""
-    for checkpoint in sorted(folder.glob("checkpoint-*"), key=_step, reverse=True):
+    for checkpoint in sorted(folder.glob("checkpoint-*"), key=_parse_step, reverse=True):
         try:
             state = json.loads((checkpoint / "trainer_state.json").read_text("utf-8"))
         except (OSError, ValueError):
             continue
-        if state.get("global_step") == _step(checkpoint):
+        if state.get("global_step") == _parse_step(checkpoint):
             return checkpoint
     return None
 
 
-def _step(checkpoint: Path) -> int:
+def _parse_step(checkpoint: Path) -> int:
     number = checkpoint.name.rpartition("-")[2]
     return int(number) if number.isdecimal() else -1
 
 
-def _claim(plan: TrainingPlan) -> None:
+def _write_plan(plan: TrainingPlan) -> None:
     """Write the plan to the folder. Raises InputError if the folder contains a different training."""
-    file = plan.folder / _PLAN
+    file = plan.folder / _PLAN_FILE
     try:
         earlier: TrainingPlan = parse_plan(json.loads(file.read_bytes()))
     except FileNotFoundError:

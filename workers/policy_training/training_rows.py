@@ -19,9 +19,9 @@ class TrainingRow(TypedDict):
     abstract: str
 
 
-def read_json_lines(file: Path, limit: int | None, row_kind: str, row: Callable[[str, str], Row]) -> list[Row]:
-    """Return a file's rows, at most `limit` of them. `row` parses a line, given its location and text; `row_kind` is a
-    noun for the rows, used in the error for an empty file. Raises InputError if the file or a line is unusable."""
+def read_json_lines(file: Path, limit: int | None, row_kind: str, parse_row: Callable[[str, str], Row]) -> list[Row]:
+    """Return a file's rows, at most `limit` of them. `parse_row` parses a line, given its location and text; `row_kind`
+    is a noun for the rows, used in the error for an empty file. Raises InputError if the file or a line is unusable."""
     rows: list[Row] = []
     try:
         with file.open(encoding="utf-8") as lines:
@@ -31,7 +31,7 @@ def read_json_lines(file: Path, limit: int | None, row_kind: str, row: Callable[
                 if len(line) > _MAX_LINE_CHARS:
                     raise InputError(f"{file}, line {number}, has more than {_MAX_LINE_CHARS:,} characters.")
                 if line.strip():
-                    rows.append(row(f"{file}, line {number}", line))
+                    rows.append(parse_row(f"{file}, line {number}", line))
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{file} cannot be read: {error}.") from None
     if not rows:
@@ -42,18 +42,18 @@ def read_json_lines(file: Path, limit: int | None, row_kind: str, row: Callable[
 def read_training_rows(data: QuestionFile) -> list[TrainingRow]:
     """Read the questions. Raises InputError, which names the line, if one is invalid."""
 
-    def row(place: str, line: str) -> TrainingRow:
+    def parse_row(location: str, line: str) -> TrainingRow:
         try:
             record = json.loads(line)
-            question, abstract = (_text(record, field) for field in ("question", "abstract"))
+            question, abstract = (_require_text(record, field) for field in ("question", "abstract"))
         except (ValueError, RecursionError) as error:
-            raise InputError(f"{place}: {error}.") from None
+            raise InputError(f"{location}: {error}.") from None
         return TrainingRow(prompt=data.prompt.format(question=question), question=question, abstract=abstract)
 
-    return read_json_lines(data.file, data.most, "questions", row)
+    return read_json_lines(data.file, data.most, "questions", parse_row)
 
 
-def _text(record: object, field: str) -> str:
+def _require_text(record: object, field: str) -> str:
     value = record.get(field) if isinstance(record, dict) else None
     if not isinstance(value, str) or not value.strip():
         raise ValueError(f"`{field}` is missing or empty")

@@ -31,7 +31,7 @@ class TrajectoryTokens:
     """Log probability of each completion token, None for inserted tokens. Empty if the sampler reported none."""
 
 
-def trajectory_tokens(segments: Sequence[TrajectorySegment]) -> TrajectoryTokens:
+def join_segments(segments: Sequence[TrajectorySegment]) -> TrajectoryTokens:
     """Join segments into a prompt and a completion. Raises InputError if the policy generated no token."""
     first_generated = next(
         (number for number, segment in enumerate(segments) if segment.generated and segment.ids), None

@@ -20,26 +20,26 @@ class SilentSteps:
     """Counts consecutive steps without any reward, in which nothing is learned."""
 
     def __init__(self, max_silent: int, reward_kind: str, hint: str) -> None:
-        self._max_silent, self._what, self._hint, self._silent = max_silent, reward_kind, hint, 0
+        self._max_silent, self._problem, self._hint, self._silent_steps = max_silent, reward_kind, hint, 0
 
-    def note(self, has_reward: bool) -> None:
+    def record_step(self, has_reward: bool) -> None:
         """Record whether a step had a reward. Raises ComponentUnavailable after the maximum number of consecutive steps
         without one."""
-        self._silent = 0 if has_reward else self._silent + 1
-        if self._silent >= self._max_silent:
-            raise ComponentUnavailable(f"{self._what} in {self._silent} steps in a row.", self._hint)
+        self._silent_steps = 0 if has_reward else self._silent_steps + 1
+        if self._silent_steps >= self._max_silent:
+            raise ComponentUnavailable(f"{self._problem} in {self._silent_steps} steps in a row.", self._hint)
 
 
 def watch_reward(reward: TrlReward, max_unjudged_steps: int) -> TrlReward:
     """Wrap a reward function to raise ComponentUnavailable after `max_unjudged_steps` consecutive steps without any
     verdict, and to log the completions' lengths."""
-    silent = SilentSteps(
+    silent_steps = SilentSteps(
         max_unjudged_steps,
         "The judge reached no verdict",
         "The service's log gives the reason. Run the command again to resume from the last checkpoint.",
     )
 
-    async def assayer_reward(
+    async def compute_watched_rewards(
         prompts: Sequence[Any],
         completions: Sequence[Any],
         *,
@@ -48,7 +48,7 @@ def watch_reward(reward: TrlReward, max_unjudged_steps: int) -> TrlReward:
         **columns: Any,
     ) -> list[float | None]:
         values = await reward(prompts, completions, log_metric=log_metric, **columns)
-        silent.note(any(value is not None for value in values))
+        silent_steps.record_step(any(value is not None for value in values))
         for name, rewarded in ((LENGTH_REWARDED, True), (LENGTH_UNREWARDED, False)):
             lengths = [
                 len(ids)
@@ -59,4 +59,4 @@ def watch_reward(reward: TrlReward, max_unjudged_steps: int) -> TrlReward:
                 log_metric(name, sum(lengths) / len(lengths))
         return values
 
-    return assayer_reward
+    return compute_watched_rewards

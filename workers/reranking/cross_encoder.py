@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import expit
 
 from assayer.errors import ConfigurationError
-from workers.batching.padded_batches import BatchShapes, PaddedModel, TokenizedText, pad_batch, tokenized_texts
+from workers.batching.padded_batches import BatchShapes, PaddedModel, TokenizedText, pad_batch, split_tokenized_texts
 from workers.reranking.settings import RerankerSettings
 from workers.torch_runtime import choose_device, choose_dtype, get_first_line, import_torch
 
@@ -43,19 +43,21 @@ class CrossEncoder(PaddedModel):
         """Tokenize the pairs. Raises ConfigurationError if the model is not available."""
         self._load()
         queries, texts = zip(*pairs, strict=True)
-        max_width = self._batch_shapes.widest
-        return tokenized_texts(
+        max_width = self._batch_shapes.max_width
+        return split_tokenized_texts(
             self._tokenizer(list(queries), list(texts), truncation="longest_first", max_length=max_width)
         )
 
-    def compute(self, shape: int, some: Sequence[TokenizedText]) -> Sequence[float]:
+    def compute(self, shape: int, tokenized_texts: Sequence[TokenizedText]) -> Sequence[float]:
         """Return scores from 0 to 1: the logistic function of the model's single output."""
         import torch
 
-        features = pad_batch(some, self._batch_shapes.rows(shape), shape, self._tokenizer.pad_token_id or 0)
+        features = pad_batch(
+            tokenized_texts, self._batch_shapes.count_rows(shape), shape, self._tokenizer.pad_token_id or 0
+        )
         with torch.inference_mode():
             tensors = {key: torch.from_numpy(values).to(self._model.device) for key, values in features.items()}
-            logits = self._model(**tensors).logits[: len(some), 0].cpu().numpy()
+            logits = self._model(**tensors).logits[: len(tokenized_texts), 0].cpu().numpy()
         scores: list[float] = expit(logits.astype(np.float64)).tolist()  # torch's result depends on position
         return scores
 
@@ -90,5 +92,5 @@ def _compute_head_in_float32(model: Any) -> Any:
     encoder = model.base_model
     for part in (getattr(encoder, "pooler", None), *model.children()):
         if part is not None and part is not encoder:
-            part.float().register_forward_pre_hook(lambda _, given: tuple(item.float() for item in given))
+            part.float().register_forward_pre_hook(lambda _, inputs: tuple(item.float() for item in inputs))
     return model

@@ -19,8 +19,8 @@ from workers.reranking.cross_encoder import QueryTextPair, choose_pair_shapes
 from workers.reranking.settings import RerankerSettings
 from workers.torch_runtime import choose_device, choose_dtype
 
-_SETTING = "ASSAYER_RERANKER__MODEL"
-_ROUNDING = 0.05
+_MODEL_SETTING = "ASSAYER_RERANKER__MODEL"
+_ROUNDING_TOLERANCE = 0.05
 """Relative tolerance for rounding of a logit in half precision."""
 _QUESTION = (
     "Given a query A and a passage B, determine whether the passage contains an answer to the query by providing a "
@@ -59,19 +59,19 @@ class LlmRerankingModel(PaddedModel):
         """Return scores from 0 to 1: the logistic function of the logit."""
         import torch
 
-        rows = self._batch_shapes.rows(shape)
-        features = pad_batch(tokenized_texts, rows, shape, self._tokenizer.pad_token_id or 0)
+        row_count = self._batch_shapes.count_rows(shape)
+        features = pad_batch(tokenized_texts, row_count, shape, self._tokenizer.pad_token_id or 0)
         last_positions = [item.length - 1 for item in tokenized_texts]
         last_positions += last_positions[:1] * (
-            rows - len(tokenized_texts)
+            row_count - len(tokenized_texts)
         )  # for all rows, because a smaller product would differ in its last bits
         with torch.inference_mode():
             tensors = {key: torch.from_numpy(values).to(self._device) for key, values in features.items()}
             hidden = self._model.base_model(**tensors).last_hidden_state
             last_states = hidden[
-                torch.arange(rows, device=hidden.device), torch.tensor(last_positions, device=hidden.device)
+                torch.arange(row_count, device=hidden.device), torch.tensor(last_positions, device=hidden.device)
             ]
-            logits = self._yes_logits(self._model, last_states).cpu().numpy()[: len(tokenized_texts)]
+            logits = self._compute_yes_logits(self._model, last_states).cpu().numpy()[: len(tokenized_texts)]
         scores: list[float] = expit(logits.astype(np.float64)).tolist()
         return scores
 
@@ -99,7 +99,7 @@ class LlmRerankingModel(PaddedModel):
         dtype = choose_dtype(settings.precision, device, torch)
         library_reranker = load_model(
             self._name,
-            _SETTING,
+            _MODEL_SETTING,
             lambda: library.FlagLLMReranker(str(folder), devices=[device], use_bf16=dtype is torch.bfloat16),
         )
         model, tokenizer = library_reranker.model, library_reranker.tokenizer
@@ -115,19 +115,21 @@ class LlmRerankingModel(PaddedModel):
         self._refuse_other_logits(model, torch)
         self._model = model
 
-    def _yes_logits(self, model: Any, last_states: Any) -> Any:
+    def _compute_yes_logits(self, model: Any, last_states: Any) -> Any:
         """Compute the logit of the token "Yes" at the last position. The library would compute the logits of all
         256,000 tokens at all positions: 33 GB for 128 pairs."""
         return (last_states.float() * model.get_output_embeddings().weight[self._yes_token_id].float()).sum(dim=1)
 
     def _refuse_other_logits(self, model: Any, torch: Any) -> None:
-        """Raise ConfigurationError if the model changes its logits after the last layer, so that `_yes_logits` differs
-        from its own result."""
+        """Raise ConfigurationError if the model changes its logits after the last layer, so that `_compute_yes_logits`
+        differs from its own result."""
         tokens = torch.tensor([self._question_ids], device=self._device)
         with torch.inference_mode():
             library_logit = model(input_ids=tokens).logits[0, -1, self._yes_token_id].float().item()
-            own_logit = self._yes_logits(model, model.base_model(input_ids=tokens).last_hidden_state[:, -1]).item()
-        if abs(library_logit - own_logit) > _ROUNDING * max(1.0, abs(library_logit)):
+            own_logit = self._compute_yes_logits(
+                model, model.base_model(input_ids=tokens).last_hidden_state[:, -1]
+            ).item()
+        if abs(library_logit - own_logit) > _ROUNDING_TOLERANCE * max(1.0, abs(library_logit)):
             raise ConfigurationError(
                 f"{self._name!r} changes its logits after the last layer, which is not supported.",
                 "Choose a model such as BAAI/bge-reranker-v2-gemma.",
@@ -137,7 +139,7 @@ class LlmRerankingModel(PaddedModel):
 def find_language_model_folder(name: str) -> Path:
     """Return the model's folder. Raises ConfigurationError if the model is not a language model, because FlagEmbedding
     would give a cross-encoder a randomly initialised output layer."""
-    folder = find_model_folder(name, _SETTING)
+    folder = find_model_folder(name, _MODEL_SETTING)
     config = folder / "config.json"
     config_fields = json.loads(config.read_bytes()) if config.is_file() else {}
     if "auto_map" in config_fields:

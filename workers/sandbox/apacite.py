@@ -4,7 +4,7 @@ Runs in the sandboxed process."""
 
 from collections.abc import Sequence
 
-APACITE = {
+APACITE_ARGUMENT_COUNTS = {
     "APACrefYearMonthDay": 3, "APACrefYear": 1, "APACrefatitle": 2, "APACrefbtitle": 2, "APACrefaetitle": 2,
     "APACjournalVolNumPages": 4, "APACaddressPublisher": 2, "APACrefauthors": 1, "APACaddressPublisherEqAuth": 2,
     "APACaddressInstitution": 2, "APACrefURL": 1, "APACrefDOI": 1, "APAChowpublished": 1, "APACbVolEdTR": 2,

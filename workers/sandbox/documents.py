@@ -15,22 +15,22 @@ def read_document(data: bytes, kind: DocumentKind, characters: int, unpacked_byt
     if kind == "office":
         return _parse_office(data, characters, unpacked_bytes)
     if kind == "tex":
-        from workers.sandbox.tex_document import read_tex_document, tex_files
+        from workers.sandbox.tex_document import read_tex_document, unpack_tex_files
 
-        text, cited = read_tex_document(tex_files(data, unpacked_bytes), characters)
-        return {**text.as_json(), "works": [work.model_dump() for work in cited]}
+        text, cited = read_tex_document(unpack_tex_files(data, unpacked_bytes), characters)
+        return {**text.to_json(), "works": [work.model_dump() for work in cited]}
     if kind == "jats":
         from workers.sandbox.jats_text import read_jats
 
         text, cited = read_jats(data, characters)
-        return {**text.as_json(), "works": [work.model_dump() for work in cited]}
+        return {**text.to_json(), "works": [work.model_dump() for work in cited]}
     if kind == "html":
         from workers.sandbox.html_text import read_html
 
-        return read_html(data, characters).as_json()
+        return read_html(data, characters).to_json()
     from workers.sandbox.rich_text import read_rich_text
 
-    return read_rich_text(data, characters).as_json()
+    return read_rich_text(data, characters).to_json()
 
 
 def _parse_office(data: bytes, characters: int, unpacked_bytes: int) -> dict[str, object]:
@@ -43,9 +43,9 @@ def _parse_office(data: bytes, characters: int, unpacked_bytes: int) -> dict[str
     if is_spreadsheet(package):
         return _read_table(data, characters)
     if is_word(package):
-        return read_word(package, characters).as_json()
+        return read_word(package, characters).to_json()
     if is_open_document(package):
-        return read_open_document(package, characters).as_json()
+        return read_open_document(package, characters).to_json()
     raise Refused("other_format")
 
 

@@ -18,10 +18,10 @@ _ALL_FILE_RIGHTS = (1 << 13) - 1
 _READ_FILE, _READ_FOLDER = 1 << 2, 1 << 3
 _ALL_NETWORK_RIGHTS, _ALL_SCOPES = 3, 3
 """TCP's bind and connect, since version 4; abstract sockets and signals, since version 6. UDP cannot be restricted."""
-_NETWORK_SINCE, _SCOPES_SINCE = 4, 6
-_PROGRAM = Path(__file__).parents[2]
+_MIN_NETWORK_VERSION, _MIN_SCOPES_VERSION = 4, 6
+_PROGRAM_FOLDER = Path(__file__).parents[2]
 """Folder of this program's packages, which an editable install does not add to `sys.path`."""
-_SYSTEM = ("/usr", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/localtime", "/dev/null", "/dev/urandom")
+_SYSTEM_PATHS = ("/usr", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/localtime", "/dev/null", "/dev/urandom")
 
 
 class _Ruleset(ctypes.Structure):
@@ -42,10 +42,10 @@ def isolate() -> int:
         return 0
     rules = _Ruleset(
         _ALL_FILE_RIGHTS,
-        _ALL_NETWORK_RIGHTS if version >= _NETWORK_SINCE else 0,
-        _ALL_SCOPES if version >= _SCOPES_SINCE else 0,
+        _ALL_NETWORK_RIGHTS if version >= _MIN_NETWORK_VERSION else 0,
+        _ALL_SCOPES if version >= _MIN_SCOPES_VERSION else 0,
     )
-    size = 8 * (1 + (version >= _NETWORK_SINCE) + (version >= _SCOPES_SINCE))
+    size = 8 * (1 + (version >= _MIN_NETWORK_VERSION) + (version >= _MIN_SCOPES_VERSION))
     ruleset = _check_result(system.syscall(_CREATE_RULESET, ctypes.byref(rules), size, 0))
     for path in _list_readable_paths():
         folder = os.open(path, os.O_PATH | os.O_CLOEXEC)
@@ -61,7 +61,7 @@ def isolate() -> int:
 def _list_readable_paths() -> Iterator[Path]:
     python = {sys.prefix, sys.base_prefix, *sysconfig.get_paths().values(), *sys.path}
     # openpyxl reads the lists of media types.
-    for path in map(Path, {*python, _PROGRAM, *_SYSTEM, *mimetypes.knownfiles}):
+    for path in map(Path, {*python, _PROGRAM_FOLDER, *_SYSTEM_PATHS, *mimetypes.knownfiles}):
         if path.is_absolute() and path.exists():
             yield path
 

@@ -10,16 +10,18 @@ from assayer.models import CitedWork
 from assayer.reference_lists.bibtex import format_work
 from assayer.reference_lists.entry_parser import parse_references
 from assayer.text.raised_text import Script, join_scripts
-from workers.sandbox.mathml_text import mathml_text
-from workers.sandbox.office_package import children, get_local_name
+from workers.sandbox.mathml_text import format_mathml
+from workers.sandbox.office_package import find_children, get_local_name
 from workers.sandbox.office_text import BODY, OfficeParagraphs
 from workers.sandbox.refusal import Refused
 
 _MAX_DEPTH = 60
-_UNREAD = frozenset(("tex-math", "object-id", "graphic", "media", "alternatives", "label", "processing-meta"))
-_PARAGRAPHS = frozenset(("p", "disp-formula", "caption", "title", "def", "term", "verse-line", "preformat", "code"))
+_UNREAD_ELEMENTS = frozenset(("tex-math", "object-id", "graphic", "media", "alternatives", "label", "processing-meta"))
+_PARAGRAPH_ELEMENTS = frozenset(
+    ("p", "disp-formula", "caption", "title", "def", "term", "verse-line", "preformat", "code")
+)
 _SCRIPTS: dict[str, Script] = {"sup": "^", "sub": "_"}
-_NAMES = ".//{*}person-group[@person-group-type='author']//{*}name"
+_AUTHOR_NAMES = ".//{*}person-group[@person-group-type='author']//{*}name"
 
 
 def read_jats(data: bytes, most_characters: int) -> tuple[OfficeParagraphs, list[CitedWork]]:
@@ -32,17 +34,17 @@ def read_jats(data: bytes, most_characters: int) -> tuple[OfficeParagraphs, list
     meta = article.find("{*}front/{*}article-meta")
     if meta is not None:
         text.title = _join_words(meta.find(".//{*}article-title"))
-        authors = "; ".join(_person(name) for name in meta.iterfind(".//{*}contrib/{*}name"))
+        authors = "; ".join(_format_person(name) for name in meta.iterfind(".//{*}contrib/{*}name"))
         text.front_matter += [("authors", authors)] if authors else []
-        for abstract in children(meta, "abstract"):
-            _heading(text, 1, _join_words(abstract.find("{*}title")) or "Abstract")
-            _blocks(text, abstract, 1)
+        for abstract in find_children(meta, "abstract"):
+            _add_heading(text, 1, _join_words(abstract.find("{*}title")) or "Abstract")
+            _add_blocks(text, abstract, 1)
     for part in (article.find("{*}body"), article.find("{*}back")):
         if part is not None:
-            _blocks(text, part, 0)
+            _add_blocks(text, part, 0)
     if not text.paragraphs:
         raise Refused("no_text")
-    return text, [work for ref in article.iterfind(".//{*}ref-list//{*}ref") if (work := _work(ref)).raw]
+    return text, [work for ref in article.iterfind(".//{*}ref-list//{*}ref") if (work := _parse_work(ref)).raw]
 
 
 def _parse(data: bytes) -> etree._Element:
@@ -57,21 +59,21 @@ def _parse(data: bytes) -> etree._Element:
         raise Refused("damaged") from error
 
 
-def _blocks(text: OfficeParagraphs, parent: etree._Element, depth: int) -> None:
+def _add_blocks(text: OfficeParagraphs, parent: etree._Element, depth: int) -> None:
     """Add the sections, paragraphs, tables and captions inside an element. Footnotes follow the text."""
     if depth > _MAX_DEPTH:
         raise Refused("nested")
     for child in parent.iterchildren("*"):
         name = get_local_name(child)
         if name in ("sec", "ack", "app"):
-            _heading(
+            _add_heading(
                 text, depth + 1, _join_words(child.find("{*}title")) or ("Acknowledgements" if name == "ack" else "")
             )
-            _blocks(text, child, depth + 1)
+            _add_blocks(text, child, depth + 1)
         elif name == "table":
             text.tables += 1
             for row in child.iter("{*}tr"):
-                for cell in text.row(row.iterchildren("*")):
+                for cell in text.add_row(row.iterchildren("*")):
                     text.add(_join_words(cell))
                 text.end_paragraph()
         elif name == "fn":
@@ -81,54 +83,60 @@ def _blocks(text: OfficeParagraphs, parent: etree._Element, depth: int) -> None:
                 text.notes.append((str(len(text.notes) + 1), note))
         elif name == "title" and get_local_name(parent) in ("sec", "ack", "app", "abstract"):
             continue
-        elif name in _PARAGRAPHS:
+        elif name in _PARAGRAPH_ELEMENTS:
             text.add(_join_words(child))
             text.end_paragraph(BODY, "- " if get_local_name(parent) == "list-item" else "")
-        elif name != "ref-list" and name not in _UNREAD:
-            _blocks(text, child, depth + 1 if name == "sec" else depth)
+        elif name != "ref-list" and name not in _UNREAD_ELEMENTS:
+            _add_blocks(text, child, depth + 1 if name == "sec" else depth)
 
 
-def _heading(text: OfficeParagraphs, level: int, title: str) -> None:
+def _add_heading(text: OfficeParagraphs, level: int, title: str) -> None:
     if title:
         text.add(title)
         text.end_paragraph(level)
 
 
 def _join_words(element: etree._Element | None) -> str:
-    return "" if element is None else " ".join(join_scripts(_pieces(element, "")).split())
+    return "" if element is None else " ".join(join_scripts(_split_text(element, "")).split())
 
 
-def _pieces(element: etree._Element, script: Script) -> Iterator[tuple[str, Script]]:
+def _split_text(element: etree._Element, script: Script) -> Iterator[tuple[str, Script]]:
     """Yield an element's text in pieces, each with its position, with formulas on one line and without parts that
     repeat others or hold no text."""
     yield element.text or "", script
     for child in element.iterchildren("*"):
         name = get_local_name(child)
         if name == "math":
-            yield mathml_text(child), ""
+            yield format_mathml(child), ""
         elif name == "alternatives":
-            first = next((item for item in child.iterchildren("*") if get_local_name(item) not in _UNREAD), None)
-            if first is not None:
-                yield mathml_text(first) if get_local_name(first) == "math" else _join_words(first), ""
-        elif name not in _UNREAD:
-            yield from _pieces(child, _SCRIPTS.get(name, script))
-            yield " " if name in _PARAGRAPHS else "", ""
+            alternative = next(
+                (item for item in child.iterchildren("*") if get_local_name(item) not in _UNREAD_ELEMENTS), None
+            )
+            if alternative is not None:
+                yield (
+                    format_mathml(alternative) if get_local_name(alternative) == "math" else _join_words(alternative),
+                    "",
+                )
+        elif name not in _UNREAD_ELEMENTS:
+            yield from _split_text(child, _SCRIPTS.get(name, script))
+            yield " " if name in _PARAGRAPH_ELEMENTS else "", ""
         yield child.tail or "", script
 
 
-def _person(name: etree._Element) -> str:
+def _format_person(name: etree._Element) -> str:
     return " ".join(filter(None, (_join_words(name.find("{*}given-names")), _join_words(name.find("{*}surname")))))
 
 
-def _work(ref: etree._Element) -> CitedWork:
+def _parse_work(ref: etree._Element) -> CitedWork:
     """Convert an entry to a work, from its fields or from its printed text."""
     citation = next((item for item in ref.iter("{*}element-citation", "{*}mixed-citation", "{*}nlm-citation")), ref)
     title = _join_words(citation.find(".//{*}article-title")) or _join_words(citation.find(".//{*}source"))
-    people = citation.findall(_NAMES) or citation.findall(".//{*}name") or citation.findall(".//{*}string-name")
+    people = citation.findall(_AUTHOR_NAMES) or citation.findall(".//{*}name") or citation.findall(".//{*}string-name")
     year = _join_words(citation.find(".//{*}year"))[:4]
     work = CitedWork(
         title=title.rstrip("."),
-        authors=tuple(filter(None, map(_person, people))) or tuple(map(_join_words, citation.findall(".//{*}collab"))),
+        authors=tuple(filter(None, map(_format_person, people)))
+        or tuple(map(_join_words, citation.findall(".//{*}collab"))),
         year=int(year) if year.isdecimal() else None,
         doi=_join_words(citation.find(".//{*}pub-id[@pub-id-type='doi']")).lower(),
     )

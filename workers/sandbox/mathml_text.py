@@ -9,11 +9,11 @@ from lxml import etree
 from workers.sandbox.formula_text import ACCENTS, enclose_group, enclose_script
 
 _MAX_DEPTH = 100
-_UNREAD = ("annotation", "annotation-xml", "mphantom", "malignmark", "maligngroup")
-_SUMS = frozenset("∑∏∫∬∮⋃⋂∐")
+_UNREAD_ELEMENTS = ("annotation", "annotation-xml", "mphantom", "malignmark", "maligngroup")
+_SUM_SIGNS = frozenset("∑∏∫∬∮⋃⋂∐")
 
 
-def mathml_text(formula: etree._Element) -> str:
+def format_mathml(formula: etree._Element) -> str:
     """Return a formula as text."""
     return " ".join(_join_children(formula, 0).split())
 
@@ -21,12 +21,12 @@ def mathml_text(formula: etree._Element) -> str:
 def _join_children(element: etree._Element, depth: int) -> str:
     if depth > _MAX_DEPTH:
         return ""
-    return "".join(_part(child, depth + 1) for child in element.iterchildren("*"))
+    return "".join(_format_part(child, depth + 1) for child in element.iterchildren("*"))
 
 
-def _part(item: etree._Element, depth: int) -> str:
+def _format_part(item: etree._Element, depth: int) -> str:
     name = etree.QName(item).localname.lower()
-    if name in _UNREAD:
+    if name in _UNREAD_ELEMENTS:
         return ""
     if name in ("mi", "mn", "mo", "mtext", "ms"):
         return " ".join("".join(map(str, item.itertext())).split()) or (" " if name == "mtext" else "")
@@ -34,7 +34,7 @@ def _part(item: etree._Element, depth: int) -> str:
         return " "
     if len(item) < _PART_COUNTS.get(name, len(item) + 1) or depth > _MAX_DEPTH:
         return _join_children(item, depth)
-    return _join_parts(name, [_part(child, depth + 1).strip() for child in item.iterchildren("*")], item)
+    return _join_parts(name, [_format_part(child, depth + 1).strip() for child in item.iterchildren("*")], item)
 
 
 _PART_COUNTS = {
@@ -48,25 +48,25 @@ def _join_parts(name: str, parts: Sequence[str], item: etree._Element) -> str:
     first_part, *other_parts = parts or ("",)
     match name:
         case "mfrac" if item.get("linethickness", "")[:1] == "0":
-            shown = f"binom({first_part}, {other_parts[0]})"
+            formula = f"binom({first_part}, {other_parts[0]})"
         case "mfrac":
-            shown = f"{enclose_group(first_part)}/{enclose_group(other_parts[0])}"
+            formula = f"{enclose_group(first_part)}/{enclose_group(other_parts[0])}"
         case "msqrt":
-            shown = f"sqrt({''.join(parts)})"
+            formula = f"sqrt({''.join(parts)})"
         case "mroot":
-            shown = f"root({other_parts[0]}, {first_part})"
+            formula = f"root({other_parts[0]}, {first_part})"
         case "mover" if other_parts[0] in ACCENTS:
-            shown = f"{ACCENTS[other_parts[0]]}({first_part})"
+            formula = f"{ACCENTS[other_parts[0]]}({first_part})"
         case "mtable":
-            shown = f"[{'; '.join(parts)}]"
+            formula = f"[{'; '.join(parts)}]"
         case "mtr":
-            shown = ", ".join(parts)
+            formula = ", ".join(parts)
         case "mfenced":
-            shown = f"{item.get('open', '(')}{', '.join(parts)}{item.get('close', ')')}"
+            formula = f"{item.get('open', '(')}{', '.join(parts)}{item.get('close', ')')}"
         case _:
             signs = "^" if name in ("msup", "mover") else "_^"
             scripts = "".join(
                 f"{sign}{enclose_script(part)}" for sign, part in zip(signs, other_parts, strict=False) if part
             )
-            shown = f"{enclose_group(first_part)}{scripts}{' ' if first_part in _SUMS else ''}"
-    return shown
+            formula = f"{enclose_group(first_part)}{scripts}{' ' if first_part in _SUM_SIGNS else ''}"
+    return formula

@@ -12,12 +12,12 @@ from lxml import etree
 
 from workers.sandbox.refusal import Refused
 
-_COMPOUND = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_COMPOUND_SIGNATURE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 """First bytes of Microsoft's older container format, which also wraps encrypted documents."""
 _ENCRYPTED_STREAM = "EncryptedPackage".encode("utf-16-le")
-_ENCRYPTED = 0x1
+_ENCRYPTED_FLAG = 0x1
 _MAX_PARTS = 5_000
-_MACROS = ("vbaproject.bin", "vbadata.xml")
+_MACRO_FILES = ("vbaproject.bin", "vbadata.xml")
 _MACRO_FOLDERS = ("Basic/", "Scripts/")
 _ODF_MANIFEST = "META-INF/manifest.xml"
 
@@ -25,29 +25,29 @@ _ODF_MANIFEST = "META-INF/manifest.xml"
 class OfficePackage:
     """Parts of one Office document. Every method raises Refused if the document cannot be read."""
 
-    def __init__(self, data: bytes, most_bytes: int) -> None:
-        """Open a document. `most_bytes` limits the decompressed size of all parts together."""
-        if data.startswith(_COMPOUND):
+    def __init__(self, data: bytes, max_bytes: int) -> None:
+        """Open a document. `max_bytes` limits the decompressed size of all parts together."""
+        if data.startswith(_COMPOUND_SIGNATURE):
             raise Refused("encrypted" if _ENCRYPTED_STREAM in data else "old_format")
         try:
             self._archive = zipfile.ZipFile(io.BytesIO(data))
         except (zipfile.BadZipFile, NotImplementedError, ValueError, OSError) as error:
             raise Refused("damaged") from error
         self._entries = {entry.filename: entry for entry in self._archive.infolist()}
-        self._check(most_bytes)
+        self._check_entries(max_bytes)
 
-    def _check(self, most_bytes: int) -> None:
+    def _check_entries(self, max_bytes: int) -> None:
         """Check the sizes stated in the archive. These sizes also limit what zipfile decompresses."""
         entries = self._entries.values()
-        if len(self._archive.infolist()) > _MAX_PARTS or sum(entry.file_size for entry in entries) > most_bytes:
+        if len(self._archive.infolist()) > _MAX_PARTS or sum(entry.file_size for entry in entries) > max_bytes:
             raise Refused("too_much_unpacked")
-        if any(entry.flag_bits & _ENCRYPTED for entry in entries) or self._is_encrypted_open_document():
+        if any(entry.flag_bits & _ENCRYPTED_FLAG for entry in entries) or self._is_encrypted_open_document():
             raise Refused("encrypted")
         if any(_is_macro_part(name) for name in self._entries):
             raise Refused("macros")
 
     def _is_encrypted_open_document(self) -> bool:
-        manifest = self.part(_ODF_MANIFEST)
+        manifest = self.parse_part(_ODF_MANIFEST)
         return manifest is not None and any(
             get_local_name(element) == "encryption-data" for element in manifest.iter("*")
         )
@@ -55,10 +55,10 @@ class OfficePackage:
     def __contains__(self, name: str) -> bool:
         return name in self._entries
 
-    def names(self) -> Iterator[str]:
+    def list_names(self) -> Iterator[str]:
         yield from self._entries
 
-    def bytes_of(self, name: str) -> bytes:
+    def read_bytes(self, name: str) -> bytes:
         """Return a part's content; empty if the part does not exist."""
         if name not in self._entries:
             return b""
@@ -67,7 +67,7 @@ class OfficePackage:
         except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as error:
             raise Refused("damaged") from error
 
-    def part(self, name: str, recover: bool = False) -> etree._Element | None:
+    def parse_part(self, name: str, recover: bool = False) -> etree._Element | None:
         """Return the root element of an XML part, or None if the part does not exist. With `recover`, a part with
         errors, such as a lone `&`, is read as far as possible."""
         if name not in self._entries:
@@ -81,7 +81,7 @@ class OfficePackage:
             recover=recover,
         )
         try:
-            root = etree.fromstring(self.bytes_of(name), parser)
+            root = etree.fromstring(self.read_bytes(name), parser)
         except (etree.XMLSyntaxError, ValueError) as error:
             raise Refused("damaged") from error
         if root is None:
@@ -92,7 +92,7 @@ class OfficePackage:
 
 
 def _is_macro_part(name: str) -> bool:
-    return name.rpartition("/")[2].lower() in _MACROS or name.startswith(_MACRO_FOLDERS)
+    return name.rpartition("/")[2].lower() in _MACRO_FILES or name.startswith(_MACRO_FOLDERS)
 
 
 def get_local_name(element: etree._Element) -> str:
@@ -101,7 +101,7 @@ def get_local_name(element: etree._Element) -> str:
     return etree.QName(element).localname
 
 
-def attribute(element: etree._Element | None, name: str) -> str | None:
+def get_attribute(element: etree._Element | None, name: str) -> str | None:
     """Return the attribute with this name in any namespace; None if the element is None or has no such attribute."""
     if element is None:
         return None
@@ -111,7 +111,7 @@ def attribute(element: etree._Element | None, name: str) -> str | None:
     return None
 
 
-def children(element: etree._Element | None, name: str) -> Iterator[etree._Element]:
+def find_children(element: etree._Element | None, name: str) -> Iterator[etree._Element]:
     """Yield the element's direct children named `name`."""
     if element is not None:
         yield from (child for child in element.iterchildren("*") if get_local_name(child) == name)

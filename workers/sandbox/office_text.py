@@ -33,10 +33,10 @@ BOLD_LINE = -1
 AUTHOR_PROPERTY, HEADS = "author of the file", "headers and footers"
 """Names of fields above the text: the author in the file's properties, and the lines of headers and footers."""
 _MAX_HEADS, _MAX_HEAD_CHARS = 12, 200
-_SHOWN_INSTRUCTION = 60
-MAX_HIDDEN = 200
+_MAX_INSTRUCTION_CHARS = 60
+MAX_HIDDEN_TEXTS = 200
 """Maximum number of hidden texts reported."""
-HIDDEN_LENGTH = 1_000
+MAX_HIDDEN_CHARS = 1_000
 """Maximum length of each reported hidden text, in characters."""
 _MAX_TITLE_CHARS = 60
 """Maximum length in characters of a line that may be a list's heading."""
@@ -50,16 +50,16 @@ _INSTRUCTION_STYLE = re.compile(
     r"ausfüllhinweise?|consignes?|instrucci(?:ón|ones)|istruzioni|toelichting)\b",
     re.IGNORECASE,
 )
-_TINY = 2.0
+_MAX_TINY_POINTS = 2.0
 """Size, in points, at or below which text is too small to read."""
-_SQUEEZED = 10.0
+_MIN_WIDTH_PERCENT = 10.0
 """Percentage of a letter's normal width below which text counts as squeezed."""
-_ALIKE = 0x20
+_MAX_COLOUR_DIFFERENCE = 0x20
 _WHITE = "ffffff"
 _BLACK = "000000"
 
 
-class Look(NamedTuple):
+class TextLook(NamedTuple):
     """Formatting that decides whether text is visible. A property that is None is inherited from the underlying
     style."""
 
@@ -69,28 +69,30 @@ class Look(NamedTuple):
     """Width of the letters, in percent."""
     colour: str | None = None
     """Text colour as six hexadecimal digits; empty for an automatic colour that is readable on its background."""
-    behind: str | None = None
+    background: str | None = None
     """Background colour; empty if the text has no separate background."""
-    unfilled: bool | None = None
-    away: bool | None = None
+    is_unfilled: bool | None = None
+    is_off_page: bool | None = None
     """Whether the text is placed off the page."""
     bold: bool | None = None
     script: Script | None = None
 
-    def over(self, below: "Look") -> "Look":
-        return below._replace(**{name: value for name, value in self._asdict().items() if value is not None})
+    def override(self, base: "TextLook") -> "TextLook":
+        return base._replace(**{name: value for name, value in self._asdict().items() if value is not None})
 
-    def explain_unseen(self) -> OfficeHiding | None:
+    def find_hiding(self) -> OfficeHiding | None:
         """Return why the text is invisible, or None if it is visible."""
         if self.hidden:
             return "marked as hidden"
-        if self.unfilled:
+        if self.is_unfilled:
             return "without a fill"
-        if self.away:
+        if self.is_off_page:
             return "off the page"
-        if (self.points is not None and self.points <= _TINY) or (self.width is not None and self.width < _SQUEEZED):
+        if (self.points is not None and self.points <= _MAX_TINY_POINTS) or (
+            self.width is not None and self.width < _MIN_WIDTH_PERCENT
+        ):
             return "tiny"
-        if self.colour and _look_alike(self.colour, self.behind or _WHITE):
+        if self.colour and _look_alike(self.colour, self.background or _WHITE):
             return "in the background colour"
         return None
 
@@ -105,11 +107,14 @@ def is_title_style(name: str) -> bool:
     return _TITLE_STYLE.fullmatch(name) is not None
 
 
-def _look_alike(first: str, second: str) -> bool:
-    return all(abs(a - b) < _ALIKE for a, b in zip(_parts(first), _parts(second), strict=True))
+def _look_alike(first_colour: str, second_colour: str) -> bool:
+    return all(
+        abs(a - b) < _MAX_COLOUR_DIFFERENCE
+        for a, b in zip(_parse_rgb(first_colour), _parse_rgb(second_colour), strict=True)
+    )
 
 
-def _parts(colour: str) -> tuple[int, int, int]:
+def _parse_rgb(colour: str) -> tuple[int, int, int]:
     """Return red, green and blue, each from 0 to 255; black if the text is not a colour."""
     try:
         number = int(colour[:6].ljust(6, "0"), 16)
@@ -131,9 +136,9 @@ class OfficeParagraphs:
 
     def __init__(self, most_characters: int) -> None:
         self._characters_left = most_characters
-        self._shown_pieces: list[_Piece] = []
+        self._visible_pieces: list[_Piece] = []
         """Visible text of the current paragraph. Lines end with `\\n`."""
-        self._unseen: list[tuple[OfficeHiding, str]] = []
+        self._hidden_pieces: list[tuple[OfficeHiding, str]] = []
         self.paragraphs: list[tuple[int, str]] = []
         """Paragraphs, as pairs of heading level and text on one line."""
         self.hidden: list[tuple[str, str]] = []
@@ -173,21 +178,21 @@ class OfficeParagraphs:
         if self._characters_left < 0:
             raise Refused("too_much_text")
         if reason is None:
-            self._shown_pieces.append(_Piece(text.replace("\n", " "), bold, script or "", self._link))
-        elif self._unseen and self._unseen[-1][0] == reason:
-            self._unseen[-1] = reason, self._unseen[-1][1] + text
+            self._visible_pieces.append(_Piece(text.replace("\n", " "), bold, script or "", self._link))
+        elif self._hidden_pieces and self._hidden_pieces[-1][0] == reason:
+            self._hidden_pieces[-1] = reason, self._hidden_pieces[-1][1] + text
         else:
-            self._unseen.append((reason, text))
+            self._hidden_pieces.append((reason, text))
 
     def set_link(self, target: str) -> str:
         """Set the target of the link in which text is added from now on, or none if it identifies no work. Return the
         target before."""
-        outer, self._link = self._link, link_address(target)
-        return outer
+        outer_link, self._link = self._link, link_address(target)
+        return outer_link
 
-    def take_rest(self, part: "OfficeParagraphs") -> None:
+    def add_from_part(self, part: "OfficeParagraphs") -> None:
         """Add everything except the text from a part that was read separately."""
-        self.hidden += part.hidden[: MAX_HIDDEN - len(self.hidden)]
+        self.hidden += part.hidden[: MAX_HIDDEN_TEXTS - len(self.hidden)]
         self.notes += part.notes
         self.left_out += part.left_out
         self.front_matter += part.front_matter
@@ -197,16 +202,16 @@ class OfficeParagraphs:
         """Add what names the authors but is not part of the text: the author in the file's properties, and the lines of
         headers and footers, without duplicates."""
         lines = dict.fromkeys(" ".join(line.split())[:_MAX_HEAD_CHARS] for line in heads)
-        shown = [line for line in lines if any(map(str.isalpha, line))][:_MAX_HEADS]
+        visible_lines = [line for line in lines if any(map(str.isalpha, line))][:_MAX_HEADS]
         self.front_matter += [(AUTHOR_PROPERTY, author.strip())] if author.strip() else []
-        self.front_matter += [(HEADS, "; ".join(shown))] if shown else []
+        self.front_matter += [(HEADS, "; ".join(visible_lines))] if visible_lines else []
 
-    def row(self, cells: Iterable[Cell]) -> Iterator[Cell]:
+    def add_row(self, cells: Iterable[Cell]) -> Iterator[Cell]:
         """Yield a table row's cells. The caller adds each cell's text before taking the next. The row becomes one line,
         including any tables inside it."""
         self.in_row = True
-        for place, cell in enumerate(cells):
-            if place:
+        for index, cell in enumerate(cells):
+            if index:
                 self.add(" | ")
             yield cell
         self.in_row = False
@@ -219,12 +224,12 @@ class OfficeParagraphs:
 
     def end_line(self) -> None:
         """End a line within the current paragraph."""
-        self._shown_pieces.append(_Piece(" " if self.in_row else "\n", True))
+        self._visible_pieces.append(_Piece(" " if self.in_row else "\n", True))
 
     def add_note(self, note: "OfficeParagraphs") -> str:
         """Add a note's paragraphs and hidden texts; return its mark, or an empty string if it has no visible text."""
         self._characters_left = min(self._characters_left, note.characters_left)
-        self.hidden += note.hidden[: MAX_HIDDEN - len(self.hidden)]
+        self.hidden += note.hidden[: MAX_HIDDEN_TEXTS - len(self.hidden)]
         self.empty_fields += note.empty_fields
         text = " ".join(text for _, text in note.paragraphs)
         if text:
@@ -234,17 +239,17 @@ class OfficeParagraphs:
     def end_paragraph(self, level: int = BODY, mark: str = "", is_title: bool = False) -> None:
         """End the current paragraph. `mark` is put before its visible text, if any. The first titles, if nothing stands
         between them, become the document's title."""
-        lines = _split_lines(self._shown_pieces)
-        shown = " ".join(text for text, _ in lines if text)
-        if shown and is_title and (not self.title or not self.paragraphs):
-            self.title = f"{self.title}\n{shown}".strip()
-        elif shown and level > BODY:
-            self.paragraphs.append((level, mark + shown))
-        elif shown:
+        lines = _split_lines(self._visible_pieces)
+        visible_text = " ".join(text for text, _ in lines if text)
+        if visible_text and is_title and (not self.title or not self.paragraphs):
+            self.title = f"{self.title}\n{visible_text}".strip()
+        elif visible_text and level > BODY:
+            self.paragraphs.append((level, mark + visible_text))
+        elif visible_text:
             self._add_lines(lines, mark)
-        for reason, text in self._unseen:
+        for reason, text in self._hidden_pieces:
             self.hide(reason, text)
-        self._shown_pieces, self._unseen = [], []
+        self._visible_pieces, self._hidden_pieces = [], []
 
     def _add_lines(self, lines: list[tuple[str, bool]], mark: str) -> None:
         """Add a text paragraph's lines, split at blank lines. Each bold line becomes a separate paragraph, because it
@@ -259,7 +264,7 @@ class OfficeParagraphs:
                 self.paragraphs.append((BODY, mark + "\n".join(texts)))
             mark = ""
 
-    def as_json(self) -> dict[str, object]:
+    def to_json(self) -> dict[str, object]:
         """Return the contents as the JSON object that the process outputs."""
         return {
             "kind": "text",
@@ -268,42 +273,48 @@ class OfficeParagraphs:
             "paragraphs": self.paragraphs,
             "hidden": self.hidden,
             "notes": self.notes,
-            "left_out": [*self.left_out, *self._unread_form_parts()],
+            "left_out": [*self.left_out, *self._list_unread_form_parts()],
             "front_matter": self.front_matter,
             "reference_lines": self.reference_lines,
             "tables": self.tables,
             "parts_unread": self.parts_unread,
         }
 
-    def _unread_form_parts(self) -> Iterator[tuple[str, str]]:
+    def _list_unread_form_parts(self) -> Iterator[tuple[str, str]]:
         if self.empty_fields:
             yield f"{self.empty_fields} empty field{'s' * (self.empty_fields > 1)}", EMPTY_FIELD
         if self.instructions:
-            count, first = len(self.instructions), self.instructions[0][:_SHOWN_INSTRUCTION]
-            what = f"the instruction {first!r}" if count == 1 else f"{count} instructions, the first {first!r}"
-            yield what, "the style marks it as an instruction of the form"
+            count, first_instruction = len(self.instructions), self.instructions[0][:_MAX_INSTRUCTION_CHARS]
+            part = (
+                f"the instruction {first_instruction!r}"
+                if count == 1
+                else f"{count} instructions, the first {first_instruction!r}"
+            )
+            yield part, "the style marks it as an instruction of the form"
 
     def hide(self, reason: OfficeHiding, text: str) -> None:
         """Record hidden text that is not part of a paragraph."""
-        line = " ".join(text.split())[:HIDDEN_LENGTH]
-        if line and len(self.hidden) < MAX_HIDDEN:
+        line = " ".join(text.split())[:MAX_HIDDEN_CHARS]
+        if line and len(self.hidden) < MAX_HIDDEN_TEXTS:
             self.hidden.append((reason, line))
 
 
 def _write_links(line: Sequence[_Piece]) -> Iterator[tuple[str, Script]]:
     """Yield the pieces of a line, with links to works written as in Markdown, each work once."""
-    seen = {""}
+    written_links = {""}
     for link, group in groupby(line, key=lambda piece: piece.link):
         pieces = list(group)
         words = "".join(piece.text for piece in pieces)
-        before, after = ("", "") if link in seen or not words.strip() else _link_marks(words, link)
-        seen.add(link)
-        yield before, ""
+        opening_mark, closing_mark = (
+            ("", "") if link in written_links or not words.strip() else _build_link_marks(words, link)
+        )
+        written_links.add(link)
+        yield opening_mark, ""
         yield from ((piece.text, piece.script) for piece in pieces)
-        yield after, ""
+        yield closing_mark, ""
 
 
-def _link_marks(words: str, address: str) -> tuple[str, str]:
+def _build_link_marks(words: str, address: str) -> tuple[str, str]:
     """Return what stands before and after the words of a link; nothing if the words print the address."""
     if {*dois_in(address), *arxiv_ids_in(address)} & {*dois_in(words), *arxiv_ids_in(words)}:
         return "", ""
@@ -318,5 +329,7 @@ def _split_lines(pieces: Iterable[_Piece]) -> list[tuple[str, bool]]:
             lines.append([])
         else:
             lines[-1].append(piece)
-    found = ((" ".join(join_scripts(_write_links(line)).split()), line) for line in lines)
-    return [(text, bool(text) and all(piece.bold for piece in line if piece.text.strip())) for text, line in found]
+    joined_lines = ((" ".join(join_scripts(_write_links(line)).split()), line) for line in lines)
+    return [
+        (text, bool(text) and all(piece.bold for piece in line if piece.text.strip())) for text, line in joined_lines
+    ]

@@ -6,11 +6,11 @@ from typing import NamedTuple
 from trafilatura import bare_extraction
 
 from workers.sandbox.hidden_html_text import HiddenHtmlText, remove_hidden_text
-from workers.sandbox.office_text import HIDDEN_LENGTH, MAX_HIDDEN
+from workers.sandbox.office_text import MAX_HIDDEN_CHARS, MAX_HIDDEN_TEXTS
 from workers.sandbox.page_tree import parse_page
 from workers.sandbox.refusal import Refused
 
-_DATES = {"original_date": True, "extensive_search": False, "outputformat": "%Y-%m-%d", "min_date": "1990-01-01"}
+_DATE_OPTIONS = {"original_date": True, "extensive_search": False, "outputformat": "%Y-%m-%d", "min_date": "1990-01-01"}
 """Options for finding the date: use only the page's metadata and time elements, without guessing from numbers in the
 text."""
 
@@ -34,12 +34,12 @@ def extract_article(page: bytes, charset: str, url: str, today: str, characters:
         url=url,
         with_metadata=True,
         include_comments=False,
-        date_extraction_params={**_DATES, "max_date": dt.date.fromisoformat(today).isoformat()},
+        date_extraction_params={**_DATE_OPTIONS, "max_date": dt.date.fromisoformat(today).isoformat()},
     )
     text = "" if article is None or isinstance(article, dict) else article.text or ""
     if article is None or isinstance(article, dict) or not text.strip():
         raise Refused("no_text")
     if len(text) > characters:
         raise Refused("too_much_text")
-    shown = [item._replace(text=item.text[:HIDDEN_LENGTH]) for item in hidden[:MAX_HIDDEN]]
-    return ExtractedPage(article.title or "", article.sitename or "", article.date or "", text, shown)
+    reported_texts = [item._replace(text=item.text[:MAX_HIDDEN_CHARS]) for item in hidden[:MAX_HIDDEN_TEXTS]]
+    return ExtractedPage(article.title or "", article.sitename or "", article.date or "", text, reported_texts)

@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 
 import pypdfium2.raw as pdfium
 
-_PIXELS = 2_400
+_MAX_PIXELS = 2_400
 """Maximum length, in pixels, of a rendered page's longer side."""
-_SCALE = 2.0
+_MAX_SCALE = 2.0
 """Scale in pixels per point."""
-_CONTRAST = 16
+_MIN_CONTRAST = 16
 """Minimum difference in red, green or blue, in levels, between text and its background."""
-_SPAN = 0.4
+_MIN_VISIBLE_SHARE = 0.4
 """Minimum share of a letter's height that must be visible. Less is the edge of a clipped letter."""
 _MAX_DEPTH = 20
 """Maximum nesting depth of forms."""
@@ -29,15 +29,15 @@ class Box(NamedTuple):
     right: float
     top: float
 
-    def holds(self, x: float, y: float) -> bool:
+    def contains(self, x: float, y: float) -> bool:
         return self.left <= x <= self.right and self.bottom <= y <= self.top
 
     @property
-    def middle(self) -> tuple[float, float]:
+    def centre(self) -> tuple[float, float]:
         return (self.left + self.right) / 2, (self.bottom + self.top) / 2
 
 
-def objects_of(page: Any) -> Iterator[Any]:
+def list_objects(page: Any) -> Iterator[Any]:
     """Yield everything drawn on the page, including inside forms, in drawing order."""
     for number in range(pdfium.FPDFPage_CountObjects(page)):
         yield from _walk_objects(pdfium.FPDFPage_GetObject(page, number), _MAX_DEPTH)
@@ -55,8 +55,8 @@ class TextPicture:
 
     def __init__(self, page: Any, texts: Sequence[Any]) -> None:
         self._page = page
-        self._scale = min(_SCALE, _PIXELS / max(*page.get_size(), 1.0))
-        self._with = self._render()
+        self._scale = min(_MAX_SCALE, _MAX_PIXELS / max(*page.get_size(), 1.0))
+        self._picture_with_text = self._render()
         for text in texts:
             pdfium.FPDFPageObj_SetIsActive(text, False)
         try:
@@ -71,33 +71,38 @@ class TextPicture:
         self._depth = bitmap.n_channels
         return bytes(bitmap.buffer)
 
-    def shows(self, box: Box) -> bool:
+    def is_visible(self, box: Box) -> bool:
         """Return whether the text changes the rendering inside the box, over a sufficient part of its height."""
-        left, upper, right, lower = self._pixels(box)
-        first = next((row for row in range(upper, lower) if self._differs(row, left, right)), None)
-        if first is None:
+        left, upper, right, lower = self._compute_pixel_box(box)
+        first_row = next((row for row in range(upper, lower) if self._has_difference(row, left, right)), None)
+        if first_row is None:
             return False
-        last = next(row for row in range(lower - 1, upper - 1, -1) if self._differs(row, left, right))
-        return last - first + 1 >= _SPAN * (lower - upper - 2)
+        last_row = next(row for row in range(lower - 1, upper - 1, -1) if self._has_difference(row, left, right))
+        return last_row - first_row + 1 >= _MIN_VISIBLE_SHARE * (lower - upper - 2)
 
-    def background(self, box: Box) -> tuple[int, int, int]:
+    def get_background(self, box: Box) -> tuple[int, int, int]:
         """Return the red, green and blue of the background at the box's centre."""
-        across, down = self._device(*box.middle)
-        across, down = min(max(across, 0), self._width - 1), min(max(down, 0), self._height - 1)
-        offset = down * self._stride + across * self._depth
+        x, y = self._convert_to_pixels(*box.centre)
+        x, y = min(max(x, 0), self._width - 1), min(max(y, 0), self._height - 1)
+        offset = y * self._stride + x * self._depth
         blue, green, red = self._picture_without_text[offset : offset + 3]
         return red, green, blue
 
-    def _differs(self, row: int, left: int, right: int) -> bool:
+    def _has_difference(self, row: int, left: int, right: int) -> bool:
         """Return whether the text changes the rendering between two columns in a row of pixels."""
         start, end = row * self._stride + left * self._depth, row * self._stride + right * self._depth
-        old, new = self._picture_without_text[start:end], self._with[start:end]
-        return old != new and any(abs(a - b) >= _CONTRAST for a, b in zip(old, new, strict=True))
+        pixels_without_text, pixels_with_text = (
+            self._picture_without_text[start:end],
+            self._picture_with_text[start:end],
+        )
+        return pixels_without_text != pixels_with_text and any(
+            abs(a - b) >= _MIN_CONTRAST for a, b in zip(pixels_without_text, pixels_with_text, strict=True)
+        )
 
-    def _pixels(self, box: Box) -> tuple[int, int, int, int]:
+    def _compute_pixel_box(self, box: Box) -> tuple[int, int, int, int]:
         """Return the left, upper, right and lower pixel coordinates with a margin of one. The last two are
         exclusive."""
-        corners = [self._device(box.left, box.bottom), self._device(box.right, box.top)]
+        corners = [self._convert_to_pixels(box.left, box.bottom), self._convert_to_pixels(box.right, box.top)]
         left, right = sorted(x for x, _ in corners)
         upper, lower = sorted(y for _, y in corners)
         return (
@@ -107,7 +112,7 @@ class TextPicture:
             min(max(lower + 2, 0), self._height),
         )
 
-    def _device(self, x: float, y: float) -> tuple[int, int]:
-        across, down = ctypes.c_int(), ctypes.c_int()
-        pdfium.FPDF_PageToDevice(self._page, 0, 0, self._width, self._height, 0, x, y, across, down)
-        return across.value, down.value
+    def _convert_to_pixels(self, x: float, y: float) -> tuple[int, int]:
+        pixel_x, pixel_y = ctypes.c_int(), ctypes.c_int()
+        pdfium.FPDF_PageToDevice(self._page, 0, 0, self._width, self._height, 0, x, y, pixel_x, pixel_y)
+        return pixel_x.value, pixel_y.value

@@ -13,7 +13,7 @@ from assayer.reference_lists.link_targets import link_address
 
 _MAX_LINKS = 2_000
 _MAX_ADDRESS_CHARS = 2_000
-_INSIDE, _TOLERANCE = 2.0, 4.0
+_EDGE_DISTANCE, _TOLERANCE = 2.0, 4.0
 """Distances in points: of the point that is looked up from the right edge of a link, and of a letter from this point.
 """
 
@@ -21,14 +21,14 @@ _INSIDE, _TOLERANCE = 2.0, 4.0
 def find_linked_works(document: Any, sheet: Any, text: Any) -> dict[int, str]:
     """Return addresses of works, keyed by the index of the last letter that is linked to each. Works whose identifier
     is printed on the page are left out."""
-    places = {address: index for address, index in _find_links(document, sheet, text) if index >= 0}
-    if not places:
+    indices_by_address = {address: index for address, index in _find_links(document, sheet, text) if index >= 0}
+    if not indices_by_address:
         return {}
-    printed = "".join(text.get_text_range().split()).casefold()
+    printed_text = "".join(text.get_text_range().split()).casefold()
     return {
         index: address
-        for address, index in places.items()
-        if unquote(address).removeprefix("https://doi.org/").removeprefix("https://arxiv.org/abs/") not in printed
+        for address, index in indices_by_address.items()
+        if unquote(address).removeprefix("https://doi.org/").removeprefix("https://arxiv.org/abs/") not in printed_text
     }
 
 
@@ -38,17 +38,17 @@ def _find_links(document: Any, sheet: Any, text: Any) -> Iterator[tuple[str, int
     for _ in range(_MAX_LINKS):
         if not pdfium.FPDFLink_Enumerate(sheet, position, link):
             return
-        address = link_address(_target(document, link))
+        address = link_address(_get_target(document, link))
         area = pdfium.FS_RECTF()
         if address and pdfium.FPDFLink_GetAnnotRect(link, area):
             middle = (area.top + area.bottom) / 2
             yield (
                 address,
-                pdfium.FPDFText_GetCharIndexAtPos(text, area.right - _INSIDE, middle, _TOLERANCE, _TOLERANCE),
+                pdfium.FPDFText_GetCharIndexAtPos(text, area.right - _EDGE_DISTANCE, middle, _TOLERANCE, _TOLERANCE),
             )
 
 
-def _target(document: Any, link: Any) -> str:
+def _get_target(document: Any, link: Any) -> str:
     action = pdfium.FPDFLink_GetAction(link)
     if not action or pdfium.FPDFAction_GetType(action) != pdfium.PDFACTION_URI:
         return ""

@@ -12,7 +12,7 @@ import pypdfium2
 import pypdfium2.raw as pdfium
 
 from workers.sandbox.hidden_pdf_text import PdfHiding, find_hidden_characters
-from workers.sandbox.office_text import HIDDEN_LENGTH, MAX_HIDDEN
+from workers.sandbox.office_text import MAX_HIDDEN_CHARS, MAX_HIDDEN_TEXTS
 from workers.sandbox.pdf_links import find_linked_works
 from workers.sandbox.pdf_scripts import ScriptMarker
 from workers.sandbox.refusal import Refused
@@ -27,7 +27,7 @@ BITMAP_LETTERS = {0x0D: "c", 0x2104: "]", 0x1B: "ff", 0x1C: "fi", 0x1D: "fl", 0x
 LINE_HYPHEN = {0x02, 0xFFFE}
 """Characters that pdfium inserts where it joins a word that was split at a line end."""
 SOFT_HYPHEN = 0xAD
-LOOKING_SHARE = 0.6
+RENDERING_TIME_SHARE = 0.6
 """Share of the CPU time after which pages are no longer rendered. Hidden text is then found only by its properties in
 the file."""
 
@@ -38,7 +38,7 @@ Style = tuple[str, float, bool, bool, bool]
 Line = tuple[int, int, bool, float, str]
 
 
-def style_of(page: Any, index: int) -> Style:
+def get_style(page: Any, index: int) -> Style:
     name = ctypes.create_string_buffer(256)
     flags = ctypes.c_int()
     pdfium.FPDFText_GetFontInfo(page, index, name, 256, flags)
@@ -58,7 +58,7 @@ def style_of(page: Any, index: int) -> Style:
 
 def is_bitmap_letter(page: Any, index: int) -> bool:
     """Return whether a character is drawn in a font without a name, rather than inserted by pdfium."""
-    return not pdfium.FPDFText_IsGenerated(page, index) and not style_of(page, index)[0]
+    return not pdfium.FPDFText_IsGenerated(page, index) and not get_style(page, index)[0]
 
 
 def get_left_edge(page: Any, index: int) -> float:
@@ -82,10 +82,10 @@ def read_lines(page: Any, hidden: Mapping[int, PdfHiding]) -> Iterator[tuple[str
             units += map(ord, BITMAP_LETTERS[unit])
             visible.append(index)
             continue
-        if unit in LINE_END and marker.continues_line(index):
+        if unit in LINE_END and marker.is_line_continuation(index):
             continue
         if unit in LINE_END:
-            yield decode_units(units + marker.end()), visible
+            yield decode_units(units + marker.end_line()), visible
             units, visible = [], []
         elif unit in LINE_HYPHEN:
             units.append(SOFT_HYPHEN)
@@ -93,24 +93,24 @@ def read_lines(page: Any, hidden: Mapping[int, PdfHiding]) -> Iterator[tuple[str
             units += marker.encode_unit(index, unit)
             if not chr(unit).isspace():
                 visible.append(index)
-    yield decode_units(units + marker.end()), visible
+    yield decode_units(units + marker.end_line()), visible
 
 
 def join_split_words(lines: Sequence[Line]) -> list[Line]:
     """Return the lines without soft hyphens. A word split at a line end keeps its hyphen if the rest of the document
     has the word only with a hyphen."""
-    soft = chr(SOFT_HYPHEN)
+    soft_hyphen = chr(SOFT_HYPHEN)
     document_words = {word.casefold() for *_, text in lines for word in _WORD.findall(text)}
 
     def join_match(match: re.Match[str]) -> str:
-        without_hyphen, with_hyphen = match[0].replace(soft, ""), match[0].replace(soft, "-")
+        without_hyphen, with_hyphen = match[0].replace(soft_hyphen, ""), match[0].replace(soft_hyphen, "-")
         return (
             with_hyphen
             if with_hyphen.casefold() in document_words and without_hyphen.casefold() not in document_words
             else without_hyphen
         )
 
-    return [(*place, _SPLIT_WORD.sub(join_match, text).replace(soft, "")) for *place, text in lines]  # type: ignore[misc]
+    return [(*position, _SPLIT_WORD.sub(join_match, text).replace(soft_hyphen, "")) for *position, text in lines]  # type: ignore[misc]
 
 
 def collect_hidden_texts(page: Any, hidden: Mapping[int, PdfHiding]) -> Iterator[tuple[PdfHiding, str]]:
@@ -126,12 +126,12 @@ def collect_hidden_texts(page: Any, hidden: Mapping[int, PdfHiding]) -> Iterator
             continue
         if hiding != reason:
             if reason and (text := " ".join(decode_units(units).split())):
-                yield reason, text[:HIDDEN_LENGTH]
+                yield reason, text[:MAX_HIDDEN_CHARS]
             reason, units = hiding, []
         if hiding:
             units.append(unit)
     if reason and (text := " ".join(decode_units(units).split())):
-        yield reason, text[:HIDDEN_LENGTH]
+        yield reason, text[:MAX_HIDDEN_CHARS]
 
 
 def decode_units(units: list[int]) -> str:
@@ -151,42 +151,44 @@ def read_pdf(data: bytes, pages: int, characters: int, cpu_seconds: float) -> di
         raise Refused("too_many_pages")
     styles: dict[Style, int] = {}
     lines: list[Line] = []
-    unseen: list[tuple[int, PdfHiding, str]] = []
-    unreadable = read = unlooked = 0
+    hidden_texts: list[tuple[int, PdfHiding, str]] = []
+    unreadable = characters_read = unrendered = 0
     for number in range(len(document)):
         try:
             sheet = document[number]
-            false = remove_false_replacements(document, number, sheet)
+            false_replacements = remove_false_replacements(document, number, sheet)
             page = sheet.get_textpage()
         except pypdfium2.PdfiumError:
             unreadable += 1
             continue
-        read += page.count_chars()
-        if read > characters:
+        characters_read += page.count_chars()
+        if characters_read > characters:
             raise Refused("too_much_text")
-        look = time.process_time() < LOOKING_SHARE * cpu_seconds
-        unlooked += not look
-        hidden = find_hidden_characters(sheet, page, look)
-        unseen += ((number, "different from what is drawn", text[:HIDDEN_LENGTH]) for text in false)
+        should_render = time.process_time() < RENDERING_TIME_SHARE * cpu_seconds
+        unrendered += not should_render
+        hidden = find_hidden_characters(sheet, page, should_render)
+        hidden_texts += (
+            (number, "different from what is drawn", text[:MAX_HIDDEN_CHARS]) for text in false_replacements
+        )
         if hidden:
-            unseen += ((number, reason, text) for reason, text in collect_hidden_texts(page, hidden))
-        linked = find_linked_works(document, sheet, page)
+            hidden_texts += ((number, reason, text) for reason, text in collect_hidden_texts(page, hidden))
+        addresses_by_index = find_linked_works(document, sheet, page)
         for text, visible in read_lines(page, hidden):
             if visible:
-                works = [address for index, address in linked.items() if visible[0] <= index <= visible[-1]]
-                samples = [style_of(page, visible[i]) for i in (len(visible) // 2, 0, -1)]
+                works = [address for index, address in addresses_by_index.items() if visible[0] <= index <= visible[-1]]
+                samples = [get_style(page, visible[i]) for i in (len(visible) // 2, 0, -1)]
                 style = styles.setdefault(samples[0], len(styles))
-                shown = " ".join([*text.split(), *works])
-                lines.append((number, style, len(set(samples)) == 1, get_left_edge(page, visible[0]), shown))
+                line_text = " ".join([*text.split(), *works])
+                lines.append((number, style, len(set(samples)) == 1, get_left_edge(page, visible[0]), line_text))
         page.close()
         sheet.close()
     if unreadable == len(document):
         raise Refused("damaged")
     title, author = (document.get_metadata_value(name) for name in ("Title", "Author"))
     return {
-        "pages": len(document), "unreadable": unreadable, "unlooked": unlooked,
+        "pages": len(document), "unreadable": unreadable, "unlooked": unrendered,
         "title": title[:500], "author": author[:500],
-        "styles": list(styles), "lines": join_split_words(lines), "hidden": unseen[:MAX_HIDDEN],
+        "styles": list(styles), "lines": join_split_words(lines), "hidden": hidden_texts[:MAX_HIDDEN_TEXTS],
     }  # fmt: skip
 
 

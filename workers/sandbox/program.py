@@ -21,17 +21,17 @@ _CAUSES: dict[type[Exception], str] = {
 _MAX_FRAMES, _MAX_TRACEBACK_CHARS = 4, 2_000
 
 
-def _answer(parser: str, options: str) -> object:
+def _build_output(parser: str, options: str) -> object:
     from assayer.errors import Unreadable
 
     try:
         return _run_parser(parser, json.loads(options))
     except Refused as refused:
-        return _refusal(refused.cause, refused.message, refused.hint)
+        return _build_refusal(refused.cause, refused.message, refused.hint)
     except Unreadable as error:
-        return _refusal(error.cause, error.message, error.hint)
+        return _build_refusal(error.cause, error.message, error.hint)
     except tuple(_CAUSES) as error:
-        return _refusal(next(cause for kind, cause in _CAUSES.items() if isinstance(error, kind)))
+        return _build_refusal(next(cause for kind, cause in _CAUSES.items() if isinstance(error, kind)))
     except Exception:  # noqa: BLE001 - the parent logs the defect, and refuses the document
         return {"crashed": traceback.format_exc(limit=-_MAX_FRAMES)[-_MAX_TRACEBACK_CHARS:]}
 
@@ -45,14 +45,14 @@ def _run_parser(parser: str, options: dict[str, object]) -> object:
     return answer._asdict() if hasattr(answer, "_asdict") else answer
 
 
-def _refusal(cause: str, message: str = "", hint: str = "") -> object:
+def _build_refusal(cause: str, message: str = "", hint: str = "") -> object:
     return {"refused": {"cause": cause, "message": message, "hint": hint}}
 
 
 def main() -> None:
     confine(*map(int, sys.argv[1:3]))
     isolate()
-    sys.stdout.buffer.write(json.dumps(_answer(*sys.argv[3:])).encode())
+    sys.stdout.buffer.write(json.dumps(_build_output(*sys.argv[3:])).encode())
     sys.stdout.buffer.flush()
 
 

@@ -8,7 +8,7 @@ from typing import Literal
 
 _MAX_DEFINITIONS = 2_000
 _MAX_CALLS = 40
-_DOC = 400
+_MAX_SUMMARY_CHARS = 400
 
 FoundDefinition = tuple[str, int, Literal["function", "class"], str, str, tuple[str, ...]]
 
@@ -22,22 +22,22 @@ def find_definitions(path: str, text: str) -> Iterator[FoundDefinition]:
 def _find_definitions(node: ast.AST, path: str, prefix: str) -> Iterator[FoundDefinition]:
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield path, child.lineno, "function", prefix + child.name, _doc(child), _calls(child)
+            yield path, child.lineno, "function", prefix + child.name, _get_summary(child), _list_calls(child)
             yield from _find_definitions(child, path, f"{prefix}{child.name}.")
         elif isinstance(child, ast.ClassDef):
-            yield path, child.lineno, "class", prefix + child.name, _doc(child), ()
+            yield path, child.lineno, "class", prefix + child.name, _get_summary(child), ()
             yield from _find_definitions(child, path, f"{prefix}{child.name}.")
         elif not isinstance(child, ast.expr):
             yield from _find_definitions(child, path, prefix)
 
 
-def _doc(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> str:
-    """Return a docstring's first paragraph on one line, at most `_DOC` characters long."""
+def _get_summary(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> str:
+    """Return a docstring's first paragraph on one line, at most `_MAX_SUMMARY_CHARS` characters long."""
     words = (ast.get_docstring(node) or "").split("\n\n", 1)[0]
-    return " ".join(words.split())[:_DOC]
+    return " ".join(words.split())[:_MAX_SUMMARY_CHARS]
 
 
-def _calls(function: ast.AST) -> tuple[str, ...]:
+def _list_calls(function: ast.AST) -> tuple[str, ...]:
     names = (_format_dotted_name(node.func) for node in ast.walk(function) if isinstance(node, ast.Call))
     return tuple(dict.fromkeys(name for name in names if name))[:_MAX_CALLS]
 

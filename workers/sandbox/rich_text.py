@@ -22,16 +22,16 @@ _TITLE_STYLE = re.compile(r"\{[^{}]*?\\s(\d+)\b[^{}]*?[ }]Title;\}", re.IGNORECA
 _LINK_FIELD = re.compile(r"\{\\\*\\fldinst(?:[^{}]++|\{[^{}]*+\}){0,20}\}")
 _LINK_TARGET = re.compile(r"HYPERLINK\s+\"?(?P<target>[^\"\s{}\\]{1,2000})", re.IGNORECASE)
 _COLOURS = re.compile(r"\{\\colortbl(?P<table>[^{}]*)\}")
-_WHITE = re.compile(r"\\red25[0-5]\\green25[0-5]\\blue25[0-5]")
+_WHITE_ENTRY = re.compile(r"\\red25[0-5]\\green25[0-5]\\blue25[0-5]")
 _AUTHOR = re.compile(r"\{\\author ([^{}]{1,400})\}")
 _CODE_PAGE = re.compile(r"\\ansicpg\d{1,5}")
 _HEAD = re.compile(r"\{\\(?:header|footer)[lrf]?(?![a-z])")
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
 _MAX_HEAD_CHARS = 20_000
 """Maximum length in characters of a header or footer in the file. Longer ones hold pictures and are not read."""
-_FIRST = 0xE100
-_PLAIN, _HIDDEN, _DELETED, _TINY, _WHITE_TEXT, _BOLD, _NOTE, _NOTE_END, _CELL = range(_FIRST, _FIRST + 9)
-_ON_LINE, _RAISED, _LOWERED, _LINK, _LINK_END, _LEVEL = range(_FIRST + 9, _FIRST + 15)
+_FIRST_MARK = 0xE100
+_PLAIN, _HIDDEN, _DELETED, _TINY, _WHITE_TEXT, _BOLD, _NOTE, _NOTE_END, _CELL = range(_FIRST_MARK, _FIRST_MARK + 9)
+_ON_LINE, _RAISED, _LOWERED, _LINK, _LINK_END, _LEVEL = range(_FIRST_MARK + 9, _FIRST_MARK + 15)
 _SCRIPTS: dict[int, Script] = {_ON_LINE: "", _RAISED: "^", _LOWERED: "_"}
 _REASONS: dict[int, OfficeHiding] = {
     _HIDDEN: "marked as hidden",
@@ -42,7 +42,7 @@ _REASONS: dict[int, OfficeHiding] = {
 _SCRIPT_WORDS = {"super": _RAISED, "up": _RAISED, "sub": _LOWERED, "dn": _LOWERED, "nosupersub": _ON_LINE}
 _TITLE_LEVEL = 15
 _TINY_HALF_POINTS = 4
-_MARKS = re.compile(f"([{chr(_FIRST)}-{chr(_LEVEL + _TITLE_LEVEL)}])")
+_MARKS = re.compile(f"([{chr(_FIRST_MARK)}-{chr(_LEVEL + _TITLE_LEVEL)}])")
 
 
 class _State(NamedTuple):
@@ -55,7 +55,7 @@ class _State(NamedTuple):
     script: int = _ON_LINE
     linked: bool = False
 
-    def mark(self) -> int:
+    def get_mark(self) -> int:
         if self.hidden or self.deleted:
             return _HIDDEN if self.hidden else _DELETED
         if self.tiny or self.white:
@@ -69,10 +69,10 @@ def read_rich_text(data: bytes, most_characters: int) -> OfficeParagraphs:
     if not source.lstrip().startswith("{\\rtf"):
         raise Refused("damaged")
     try:
-        shown = rtf_to_text("".join(_insert_marks(source)), errors="replace")
+        marked_text = rtf_to_text("".join(_insert_marks(source)), errors="replace")
     except (ValueError, KeyError, IndexError, LookupError, TypeError) as error:
         raise Refused("damaged") from error
-    text = _paragraphs(shown, most_characters)
+    text = _read_paragraphs(marked_text, most_characters)
     author = _AUTHOR.search(source)
     text.add_properties(_convert_to_text(source, author[1]) if author else "", _read_heads(source))
     return text
@@ -104,38 +104,38 @@ def _insert_marks(source: str) -> Iterator[str]:
     """Yield the pieces of the file, with a mark wherever the text's appearance changes."""
     levels = {number: int(level) for number, level in _STYLE_HEADING.findall(source)}
     levels |= dict.fromkeys(_TITLE_STYLE.findall(source), _TITLE_LEVEL)
-    whites = _white_colours(source)
+    whites = _find_white_colours(source)
     source = _LINK_FIELD.sub(_mark_link, source)
     stack = [_State()]
     consumed = 0
     for token in _TOKEN.finditer(source):
-        before = stack[-1]
-        extra = ""
+        old_state = stack[-1]
+        mark = ""
         start, end = token.start(), token.end()
         if token["brace"] == "{":
-            stack.append(before)
+            stack.append(old_state)
         elif token["brace"] == "}":
             if len(stack) > 1:
                 stack.pop()
-            extra = _character(_LINK_END) if before.linked and not stack[-1].linked else ""
-            extra += _character(_NOTE_END) if before.in_note and not stack[-1].in_note else ""
+            mark = _encode_character(_LINK_END) if old_state.linked and not stack[-1].linked else ""
+            mark += _encode_character(_NOTE_END) if old_state.in_note and not stack[-1].in_note else ""
         elif token["word"] in ("cell", "nestcell"):
-            yield source[consumed:start] + _character(_CELL)
+            yield source[consumed:start] + _encode_character(_CELL)
             consumed = start
         elif token["word"] == "footnote":
             # Removed, because striprtf skips footnotes.
-            yield source[consumed:start] + _character(_NOTE)
+            yield source[consumed:start] + _encode_character(_NOTE)
             consumed = end
-            stack[-1] = before._replace(in_note=True, script=_ON_LINE)
+            stack[-1] = old_state._replace(in_note=True, script=_ON_LINE)
         elif token["word"]:
-            stack[-1] = _change_state(before, token["word"], token["number"], whites)
-            extra = _level_mark(token["word"], token["number"], levels)
-        yield source[consumed:end] + extra
+            stack[-1] = _change_state(old_state, token["word"], token["number"], whites)
+            mark = _build_level_mark(token["word"], token["number"], levels)
+        yield source[consumed:end] + mark
         consumed = end
-        if stack[-1].mark() != before.mark():
-            yield _character(stack[-1].mark())
-        if stack[-1].script != before.script:
-            yield _character(stack[-1].script)
+        if stack[-1].get_mark() != old_state.get_mark():
+            yield _encode_character(stack[-1].get_mark())
+        if stack[-1].script != old_state.script:
+            yield _encode_character(stack[-1].script)
     yield source[consumed:]
 
 
@@ -143,17 +143,17 @@ def _mark_link(field: re.Match[str]) -> str:
     """Return the target of a link to a work, between marks; the field's instruction itself if it is no such link."""
     match = _LINK_TARGET.search(field[0])
     address = link_address(match["target"]) if match else ""
-    return f"{_character(_LINK)}{address}{_character(_LINK)}" if address else field[0]
+    return f"{_encode_character(_LINK)}{address}{_encode_character(_LINK)}" if address else field[0]
 
 
-def _character(code: int) -> str:
+def _encode_character(code: int) -> str:
     return f"{{\\uc1\\u{code - 0x10000}?}}"
 
 
-def _white_colours(source: str) -> set[str]:
+def _find_white_colours(source: str) -> set[str]:
     table = _COLOURS.search(source)
     entries = table["table"].split(";") if table else []
-    return {str(number) for number, entry in enumerate(entries) if _WHITE.search(entry)}
+    return {str(number) for number, entry in enumerate(entries) if _WHITE_ENTRY.search(entry)}
 
 
 def _change_state(state: _State, word: str, number: str | None, whites: set[str]) -> _State:
@@ -172,32 +172,32 @@ def _change_state(state: _State, word: str, number: str | None, whites: set[str]
     return state._replace(**changes.get(word, {}))
 
 
-def _level_mark(word: str, number: str | None, levels: dict[str, int]) -> str:
+def _build_level_mark(word: str, number: str | None, levels: dict[str, int]) -> str:
     """Return the mark for the heading level that an RTF control word sets, or an empty string if it sets none."""
     if word == "pard":
-        return _character(_LEVEL)
+        return _encode_character(_LEVEL)
     if word == "s" and number in levels:
-        return _character(_LEVEL + levels[number])
+        return _encode_character(_LEVEL + levels[number])
     if word == "outlinelevel" and number is not None and 0 <= int(number) < 9:
-        return _character(_LEVEL + int(number) + 1)
+        return _encode_character(_LEVEL + int(number) + 1)
     return ""
 
 
-def _paragraphs(shown: str, most_characters: int) -> OfficeParagraphs:
+def _read_paragraphs(marked_text: str, most_characters: int) -> OfficeParagraphs:
     text = OfficeParagraphs(most_characters)
-    outer: OfficeParagraphs | None = None
+    outer_text: OfficeParagraphs | None = None
     level, look, script = BODY, _PLAIN, _ON_LINE
     is_target = False
-    for number, line in enumerate(shown.split("\n")):
+    for number, line in enumerate(marked_text.split("\n")):
         if number:
-            _end(text, level)
+            _end_paragraph(text, level)
         for piece in _MARKS.split(line.replace("\u00ad", "")):
             code = ord(piece) if len(piece) == 1 else 0
-            if code == _NOTE and outer is None:
-                outer, text = text, OfficeParagraphs(text.characters_left)
-            elif code == _NOTE_END and outer is not None:
-                _end(text, BODY)
-                mark, text, outer, script = outer.add_note(text), outer, None, _ON_LINE
+            if code == _NOTE and outer_text is None:
+                outer_text, text = text, OfficeParagraphs(text.characters_left)
+            elif code == _NOTE_END and outer_text is not None:
+                _end_paragraph(text, BODY)
+                mark, text, outer_text, script = outer_text.add_note(text), outer_text, None, _ON_LINE
                 text.add(f"[^{mark}]" if mark else "")
             elif code >= _LEVEL and code <= _LEVEL + _TITLE_LEVEL:
                 level = code - _LEVEL
@@ -207,19 +207,19 @@ def _paragraphs(shown: str, most_characters: int) -> OfficeParagraphs:
                 text.set_link(piece if is_target else "")
             elif code in _SCRIPTS:
                 script = code
-            elif _FIRST <= code < _NOTE:
+            elif _FIRST_MARK <= code < _NOTE:
                 look = code
-            elif not _FIRST <= code < _LEVEL:
+            elif not _FIRST_MARK <= code < _LEVEL:
                 _add(text, piece, look, _SCRIPTS[script])
-    _end(text, level)
+    _end_paragraph(text, level)
     return text
 
 
-def _add(text: OfficeParagraphs, piece: str, look: int, script: Script) -> None:
+def _add(text: OfficeParagraphs, piece: str, mark: int, script: Script) -> None:
     if piece.startswith("|"):  # the end of a cell
         piece = f" | {piece[1:]}" if piece[1:].strip() else ""
-    text.add(piece, _REASONS.get(look), bold=look == _BOLD, script=script)
+    text.add(piece, _REASONS.get(mark), bold=mark == _BOLD, script=script)
 
 
-def _end(text: OfficeParagraphs, level: int) -> None:
+def _end_paragraph(text: OfficeParagraphs, level: int) -> None:
     text.end_paragraph(BODY if level == _TITLE_LEVEL else level, is_title=level == _TITLE_LEVEL)

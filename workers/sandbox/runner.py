@@ -23,9 +23,9 @@ __all__ = ["ParserCrash", "Refused", "SandboxLimits", "parse_in_sandbox", "run_s
 T = TypeVar("T")
 
 _BYTES_PER_CHARACTER = 12
-_MORE_BYTES = 1_000_000
+_EXTRA_BYTES = 1_000_000
 _MAX_DETAIL_CHARS = 2_000
-_REFUSAL, _CRASH = b'{"refused": ', b'{"crashed": '
+_REFUSAL_START, _CRASH_START = b'{"refused": ', b'{"crashed": '
 _LOG = logging.getLogger(__name__)
 
 
@@ -45,13 +45,13 @@ async def parse_in_sandbox(
 ) -> T:
     """Run a parser in a child process and return its validated result. `parser` names a function that takes a document
     and options, as `module:function`. Raises Refused if the document cannot be read; a ParserCrash is also logged."""
-    numbers = (str(limits.memory_bytes), str(limits.cpu_seconds))
-    command = ("-m", "workers.sandbox.program", *numbers, parser, json.dumps(options))
+    limit_arguments = (str(limits.memory_bytes), str(limits.cpu_seconds))
+    command = ("-m", "workers.sandbox.program", *limit_arguments, parser, json.dumps(options))
     with tempfile.TemporaryFile(buffering=0) as file:
-        await asyncio.to_thread(_fill, file, document)
-        most_bytes = _BYTES_PER_CHARACTER * limits.characters + _MORE_BYTES
+        await asyncio.to_thread(_write_document, file, document)
+        max_bytes = _BYTES_PER_CHARACTER * limits.characters + _EXTRA_BYTES
         try:
-            output = await run_sandboxed(command, file, limits.wall_seconds, most_bytes)
+            output = await run_sandboxed(command, file, limits.wall_seconds, max_bytes)
             return await asyncio.to_thread(_parse_output, output, answer)
         except ParserCrash as crash:
             _LOG.error("the parser %s failed: %r", parser, crash.detail)
@@ -59,9 +59,9 @@ async def parse_in_sandbox(
 
 
 def _parse_output(output: bytes, answer: TypeAdapter[T]) -> T:
-    if output.startswith(_REFUSAL):
+    if output.startswith(_REFUSAL_START):
         raise Refused(**json.loads(output)["refused"])
-    if output.startswith(_CRASH):
+    if output.startswith(_CRASH_START):
         raise ParserCrash(str(json.loads(output)["crashed"]))
     try:
         return answer.validate_json(output)
@@ -69,7 +69,7 @@ def _parse_output(output: bytes, answer: TypeAdapter[T]) -> T:
         raise ParserCrash(f"output that does not fit: {error}"[:_MAX_DETAIL_CHARS]) from error
 
 
-def _fill(file: IO[bytes], document: bytes) -> None:
+def _write_document(file: IO[bytes], document: bytes) -> None:
     file.write(document)
     file.seek(0)
 
@@ -78,17 +78,17 @@ async def run_sandboxed(
     command: Sequence[str],
     document: IO[bytes] | None,
     wall_seconds: float,
-    most_bytes: int,
+    max_bytes: int,
 ) -> bytes:
     """Run Python with the arguments `command`, and return its output.
 
     The command must set its own limits (`workers.sandbox.limits`). The child's environment contains only its import
     path. Raises Refused with the cause `too_much_text`, `time` or `computing_time`, and ParserCrash, also if a library
     ran out of memory and cannot report it."""
-    async with _child(command, document) as process:
+    async with _start_child(command, document) as process:
         try:
             async with asyncio.timeout(wall_seconds):
-                output = await _collect(cast(StreamReader, process.stdout), most_bytes)
+                output = await _read_output(cast(StreamReader, process.stdout), max_bytes)
                 returncode = await process.wait()
         except TimeoutError:
             raise Refused("time") from None
@@ -100,7 +100,7 @@ async def run_sandboxed(
 
 
 @asynccontextmanager
-async def _child(command: Sequence[str], document: IO[bytes] | None) -> AsyncIterator[Process]:
+async def _start_child(command: Sequence[str], document: IO[bytes] | None) -> AsyncIterator[Process]:
     """Start a child process. If it is still running on exit, kill it together with all processes that it started.
 
     `communicate` then reads the remaining output, because `wait` returns only after the end of the pipe."""
@@ -118,11 +118,11 @@ async def _child(command: Sequence[str], document: IO[bytes] | None) -> AsyncIte
             await process.communicate()
 
 
-async def _collect(stdout: StreamReader, most_bytes: int) -> bytes:
+async def _read_output(stdout: StreamReader, max_bytes: int) -> bytes:
     pieces, length = [], 0
     while piece := await stdout.read(65_536):
         pieces.append(piece)
         length += len(piece)
-        if length > most_bytes:
+        if length > max_bytes:
             raise Refused("too_much_text")
     return b"".join(pieces)

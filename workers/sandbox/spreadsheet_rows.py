@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from workers.sandbox.office_package import OfficePackage
-from workers.sandbox.office_text import HIDDEN_LENGTH, MAX_HIDDEN
+from workers.sandbox.office_text import MAX_HIDDEN_CHARS, MAX_HIDDEN_TEXTS
 from workers.sandbox.refusal import Refused
 
 _WORKBOOK = "xl/workbook.xml"
-_UNSHOWN = ";;;"
+_HIDING_FORMAT = ";;;"
 """Number format that hides numbers and text."""
-_WHITES = ("FFFFFFFF", "00FFFFFF")
+_WHITE_COLOURS = ("FFFFFFFF", "00FFFFFF")
 _WHITE_THEME = 0
 _MAX_CELLS = 2_000_000
 
@@ -51,7 +51,7 @@ def read_spreadsheet(data: bytes, most_characters: int) -> SheetRows:
         return SheetRows("", 0, 0, [])
     rows: list[SheetRow] = []
     characters_left, hidden_rows = most_characters, 0
-    for row in _rows(visible_sheets[0]):
+    for row in _read_rows(visible_sheets[0]):
         if visible_sheets[0].row_dimensions[row.number].hidden:
             hidden_rows += any(row.cells)
             continue
@@ -66,43 +66,47 @@ def _has_content(sheet: Any) -> bool:
     return any(cell is not None for row in sheet.iter_rows(values_only=True) for cell in row)
 
 
-def _rows(sheet: Any) -> Iterator[SheetRow]:
+def _read_rows(sheet: Any) -> Iterator[SheetRow]:
     if sheet.max_row * sheet.max_column > _MAX_CELLS:
         raise Refused("too_much_text")
-    unseen = _find_hidden_columns(sheet)
+    hidden_columns = _find_hidden_columns(sheet)
     for number, row in enumerate(sheet.iter_rows(), 1):
         cells: list[str] = []
         hidden: list[str] = []
         for column, cell in enumerate(row, 1):
-            text = _text(cell.value)
-            if text and (column in unseen or _is_unseen(cell)):
-                if len(hidden) < MAX_HIDDEN:
-                    hidden.append(text[:HIDDEN_LENGTH])
+            text = _format_value(cell.value)
+            if text and (column in hidden_columns or _is_hidden(cell)):
+                if len(hidden) < MAX_HIDDEN_TEXTS:
+                    hidden.append(text[:MAX_HIDDEN_CHARS])
                 text = ""
             cells.append(text)
         yield SheetRow(number, cells, hidden)
 
 
 def _find_hidden_columns(sheet: Any) -> set[int]:
-    unseen: set[int] = set()
+    hidden_columns: set[int] = set()
     for dimension in sheet.column_dimensions.values():
         if dimension.hidden:
-            unseen.update(range(dimension.min, min(dimension.max, sheet.max_column) + 1))
-    return unseen
+            hidden_columns.update(range(dimension.min, min(dimension.max, sheet.max_column) + 1))
+    return hidden_columns
 
 
-def _is_unseen(cell: Any) -> bool:
-    if cell.number_format == _UNSHOWN:
+def _is_hidden(cell: Any) -> bool:
+    if cell.number_format == _HIDING_FORMAT:
         return True
     if not cell.has_style or cell.fill.fill_type:
         return False
     colour = cell.font.color
     if colour is None:
         return False
-    return colour.rgb in _WHITES if colour.type == "rgb" else colour.type == "theme" and colour.theme == _WHITE_THEME
+    return (
+        colour.rgb in _WHITE_COLOURS
+        if colour.type == "rgb"
+        else colour.type == "theme" and colour.theme == _WHITE_THEME
+    )
 
 
-def _text(value: object) -> str:
+def _format_value(value: object) -> str:
     """Return a cell's value as text: dates as YYYY-MM-DD, whole numbers without a decimal point."""
     match value:
         case None:

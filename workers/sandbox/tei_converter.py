@@ -18,7 +18,7 @@ def convert(tei: bytes, form: str, source: str) -> str:
     if the TEI is not UTF-8."""
     root = read_tei(tei, source)
     try:
-        return _FORMS[form](tei, root)
+        return _CONVERTERS[form](tei, root)
     except UnicodeDecodeError:
         raise Refused("markup", f"{source} is not UTF-8.") from None
 
@@ -27,17 +27,17 @@ def _decode_tei(tei: bytes, _: etree._Element) -> str:
     return tei.decode()
 
 
-def _json(_: bytes, root: etree._Element) -> str:
+def _convert_to_json(_: bytes, root: etree._Element) -> str:
     """Convert to JSON. Consecutive numbers replace the converter's random ids, so that the output is deterministic."""
     from grobid_client.format import TEI2LossyJSON as lossy_json
 
-    numbers = count(1)
-    lossy_json.get_random_id = lambda prefix="": f"{prefix}{next(numbers)}"
+    next_numbers = count(1)
+    lossy_json.get_random_id = lambda prefix="": f"{prefix}{next(next_numbers)}"
     document = lossy_json.TEI2LossyJSONConverter().convert_tei_file(BytesIO(_serialise(root)))
     return f"{json.dumps(document, ensure_ascii=False, indent=1)}\n"
 
 
-def _markdown(_: bytes, root: etree._Element) -> str:
+def _convert_to_markdown(_: bytes, root: etree._Element) -> str:
     """Convert to Markdown. Text in the paper that looks like HTML, a link or an image is escaped."""
     from grobid_client.format.TEI2Markdown import TEI2MarkdownConverter
 
@@ -54,8 +54,8 @@ def _serialise(root: etree._Element) -> bytes:
     return etree.tostring(root, encoding="utf-8")
 
 
-_FORMS: dict[str, Callable[[bytes, etree._Element], str]] = {
+_CONVERTERS: dict[str, Callable[[bytes, etree._Element], str]] = {
     "tei": _decode_tei,
-    "json": _json,
-    "markdown": _markdown,
+    "json": _convert_to_json,
+    "markdown": _convert_to_markdown,
 }

@@ -14,13 +14,13 @@ _DEFINITION = re.compile(
     r"|acroplural|acrodefplural|newacroplural)\*?(?![a-zA-Z])"
 )
 _FIELD = re.compile(r"(?P<name>[a-zA-Z-]{2,30})\s*=\s*")
-_BARE = re.compile(r"[^,{}]{0,400}")
+_BARE_VALUE = re.compile(r"[^,{}]{0,400}")
 _USE = re.compile(
     r"\\(?P<name>(?:[Ii]?)ac(?:p|f|fp|s|sp|l|lp|used)?|(?:[Ii])ac|Ac(?:p|f|s|l)?|gls(?:pl|link|disp|desc|first|text|name|symbol)?"
     r"|Gls(?:pl)?|GLS(?:pl)?|acr(?:short|long|full)(?:pl)?|glsxtr(?:short|long|full)(?:pl)?|glsentry(?:short|long|name|text|full)(?:pl)?"
     r"|Acr(?:short|long|full)(?:pl)?|acresetall|glsresetall|acreset|glsreset|glsunset|glsaddall|glsadd|acuse)\*?(?![a-zA-Z])"
 )
-_NOT_FIRST = ("acs", "acsp", "acl", "aclp")
+_MACROS_KEEPING_FIRST_USE = ("acs", "acsp", "acl", "aclp")
 """Macros after which the next use is still the first."""
 _MAX_USES = 100_000
 
@@ -29,8 +29,8 @@ class Acronym(NamedTuple):
     short: str
     long: str
     """Empty if the entry is a term without a long form."""
-    shorts: str = ""
-    longs: str = ""
+    short_plural: str = ""
+    long_plural: str = ""
     """Plural forms; empty if they end in `s`."""
 
 
@@ -38,24 +38,24 @@ Acronyms = dict[str, Acronym]
 """Abbreviations by key, in the order of their definitions."""
 
 
-def take_acronyms(source: str, known: Acronyms, *, printed: bool) -> str:
-    r"""Return a source without the definitions of abbreviations, and add these to `known`. The entries of a list of
-    abbreviations that is `printed`, `\acro{CNN}{…}`, become items of a list."""
+def take_acronyms(source: str, acronyms: Acronyms, *, are_printed: bool) -> str:
+    r"""Return a source without the definitions of abbreviations, and add these to `acronyms`. If they `are_printed`,
+    the entries of a list of abbreviations, `\acro{CNN}{…}`, become items of a list."""
     pieces: list[str] = []
     consumed = 0
     while match := _DEFINITION.search(source, consumed):
         pieces.append(source[consumed : match.start()])
-        end = _take_definition(source, match["name"], match.end(), known)
+        end = _take_definition(source, match["name"], match.end(), acronyms)
         if end is None:
             pieces.append(match[0])
-        elif match["name"] == "acro" and printed:
-            defined = next(reversed(known.values()))
-            pieces.append(f"\\item[{{{defined.short}}}] {defined.long} ")
+        elif match["name"] == "acro" and are_printed:
+            acronym = next(reversed(acronyms.values()))
+            pieces.append(f"\\item[{{{acronym.short}}}] {acronym.long} ")
         consumed = end or match.end()
     return "".join([*pieces, source[consumed:]])
 
 
-def _take_definition(source: str, name: str, start: int, known: Acronyms) -> int | None:
+def _take_definition(source: str, name: str, start: int, acronyms: Acronyms) -> int | None:
     """Add the definition whose arguments begin at `start`, and return the position after it; None if it is broken."""
     if name in ("newacronym", "newabbreviation"):
         option, start = read_option(source, start)
@@ -63,32 +63,32 @@ def _take_definition(source: str, name: str, start: int, known: Acronyms) -> int
         if groups:
             plurals = _parse_fields(option or "")
             key, short, long = groups.texts
-            known[key.strip()] = Acronym(short, long, plurals.get("shortplural", ""), plurals.get("longplural", ""))
+            acronyms[key.strip()] = Acronym(short, long, plurals.get("shortplural", ""), plurals.get("longplural", ""))
         return groups.end if groups else None
     if name in ("newglossaryentry", "longnewglossaryentry", "DeclareAcronym"):
         groups = read_groups(source, start, 3 if name.startswith("long") else 2)
         if groups:
             fields = _parse_fields(groups.texts[1])
             short = fields.get("short") or fields.get("text") or fields.get("name") or groups.texts[0]
-            shorts = fields.get("short-plural-form") or fields.get("plural", "")
-            longs = fields.get("long-plural-form") or ""
-            known[groups.texts[0].strip()] = Acronym(short, fields.get("long", ""), shorts, longs)
+            short_plural = fields.get("short-plural-form") or fields.get("plural", "")
+            long_plural = fields.get("long-plural-form") or ""
+            acronyms[groups.texts[0].strip()] = Acronym(short, fields.get("long", ""), short_plural, long_plural)
         return groups.end if groups else None
-    first = read_groups(source, start, 1)
-    if first is None:
+    key_group = read_groups(source, start, 1)
+    if key_group is None:
         return None
-    option, start = read_option(source, first.end)
-    second = read_groups(source, start, 1)
-    if second is None:
+    option, start = read_option(source, key_group.end)
+    long_group = read_groups(source, start, 1)
+    if long_group is None:
         return None
-    key, long = first.texts[0].strip(), second.texts[0]
+    key, long = key_group.texts[0].strip(), long_group.texts[0]
     if name.endswith("plural"):
-        if key in known:
-            known[key] = known[key]._replace(shorts=option or "", longs=long)
+        if key in acronyms:
+            acronyms[key] = acronyms[key]._replace(short_plural=option or "", long_plural=long)
     else:
-        known.pop(key, None)
-        known[key] = Acronym(option or key, long)
-    return second.end
+        acronyms.pop(key, None)
+        acronyms[key] = Acronym(option or key, long)
+    return long_group.end
 
 
 def _parse_fields(text: str) -> dict[str, str]:
@@ -100,7 +100,7 @@ def _parse_fields(text: str) -> dict[str, str]:
             end = find_group_end(text, match.end()) or len(text)
             value = text[match.end() + 1 : end - 1]
         else:
-            bare = _BARE.match(text, match.end())
+            bare = _BARE_VALUE.match(text, match.end())
             end = bare.end() if bare else match.end()
             value = text[match.end() : end].strip()
         fields.setdefault(match["name"], value)
@@ -108,17 +108,17 @@ def _parse_fields(text: str) -> dict[str, str]:
     return fields
 
 
-def expand_acronyms(source: str, known: Mapping[str, Acronym]) -> str:
+def expand_acronyms(source: str, acronyms: Mapping[str, Acronym]) -> str:
     """Return a source with the abbreviations written out as they are printed."""
     pieces: list[str] = []
     consumed = 0
-    used: set[str] = set()
+    used_keys: set[str] = set()
     for number, match in enumerate(_USE.finditer(source)):
         if match.start() < consumed or number > _MAX_USES:
             continue
         name = match["name"]
         if name in ("acresetall", "glsresetall", "glsaddall"):
-            used.clear()
+            used_keys.clear()
             pieces.append(source[consumed : match.start()])
             consumed = skip_spaces(source, match.end())
             continue
@@ -130,44 +130,44 @@ def expand_acronyms(source: str, known: Mapping[str, Acronym]) -> str:
         _, end = read_option(source, groups.end) if name.startswith("gl") else (None, groups.end)
         pieces += [
             source[consumed : match.start()],
-            groups.texts[1] if len(groups.texts) > 1 else _format(name, key, known, used),
+            groups.texts[1] if len(groups.texts) > 1 else _format_use(name, key, acronyms, used_keys),
         ]
         consumed = end
     return "".join([*pieces, source[consumed:]])
 
 
-def _format(name: str, key: str, known: Mapping[str, Acronym], used: set[str]) -> str:
+def _format_use(name: str, key: str, acronyms: Mapping[str, Acronym], used_keys: set[str]) -> str:
     """Return what a macro prints for an abbreviation."""
     form = name.lower()
     if form in ("acreset", "glsreset"):
-        used.discard(key)
+        used_keys.discard(key)
         return ""
     if form in ("glsunset", "glsadd", "acuse", "acused", "glsdesc"):
-        used.add(key)
+        used_keys.add(key)
         return ""
-    item = known.get(key)
-    if item is None:
+    acronym = acronyms.get(key)
+    if acronym is None:
         return key
     is_plural = form.endswith(("pl", "acp", "acfp", "acsp", "aclp"))
-    short = (item.shorts or f"{item.short}s") if is_plural else item.short
-    long = (item.longs or f"{item.long}s") if is_plural and item.long else item.long
+    short = (acronym.short_plural or f"{acronym.short}s") if is_plural else acronym.short
+    long = (acronym.long_plural or f"{acronym.long}s") if is_plural and acronym.long else acronym.long
     if not long or "short" in form or form in ("acs", "acsp") or form.endswith(("text", "name", "symbol")):
-        shown = short
+        printed_text = short
     elif "long" in form or form in ("acl", "aclp"):
-        shown = long
-    elif "full" in form or form in ("acf", "acfp") or form == "glsfirst" or key not in used:
-        shown = f"{long} ({short})"
+        printed_text = long
+    elif "full" in form or form in ("acf", "acfp") or form == "glsfirst" or key not in used_keys:
+        printed_text = f"{long} ({short})"
     else:
-        shown = short
+        printed_text = short
     if not form.startswith(("glsentry", "acrshort", "acrlong", "glsxtr")) and form not in (
         "acs",
         "acsp",
         "acl",
         "aclp",
     ):
-        used.add(key)
+        used_keys.add(key)
     if form.startswith("iac"):
-        shown = f"{'an' if shown[:1].lower() in 'aeiou' else 'a'} {shown}"
+        printed_text = f"{'an' if printed_text[:1].lower() in 'aeiou' else 'a'} {printed_text}"
     if name.startswith("GLS"):
-        return shown.upper()
-    return shown[:1].upper() + shown[1:] if name[0].isupper() else shown
+        return printed_text.upper()
+    return printed_text[:1].upper() + printed_text[1:] if name[0].isupper() else printed_text

@@ -25,19 +25,25 @@ def expand_citation_lists(source: str) -> str:
         while len(notes) < 2 and (note := _NOTE.match(source, position)):
             notes.append(note[1])
             position = note.end()
-        cited: list[str] = []
-        while len(cited) < _MAX_WORKS:
-            first, start = read_option(source, position)
-            second, start = read_option(source, start)
+        citations: list[str] = []
+        while len(citations) < _MAX_WORKS:
+            prenote, start = read_option(source, position)
+            postnote, start = read_option(source, start)
             groups = read_groups(source, start, 1)
-            if groups is None or (cited and source[position : position + 2].strip(" ") == ""):
+            if groups is None or (citations and source[position : position + 2].strip(" ") == ""):
                 break
-            options = "".join(f"[{option}]" for option in (first, second) if option is not None)
-            cited.append(f"\\{match['name'].removesuffix('s')}{options}{{{groups.texts[0]}}}")
+            options = "".join(f"[{option}]" for option in (prenote, postnote) if option is not None)
+            citations.append(f"\\{match['name'].removesuffix('s')}{options}{{{groups.texts[0]}}}")
             position = groups.end
-        if cited:
-            before, after = (notes[0], notes[1]) if len(notes) > 1 else ("", "") if not notes else (notes[0], "")
-            listed = ", ".join(cited)
-            pieces += [source[consumed : match.start()], f"{before} {listed}".strip(), f", {after}" if after else ""]
+        if citations:
+            list_prenote, list_postnote = (
+                (notes[0], notes[1]) if len(notes) > 1 else ("", "") if not notes else (notes[0], "")
+            )
+            joined_citations = ", ".join(citations)
+            pieces += [
+                source[consumed : match.start()],
+                f"{list_prenote} {joined_citations}".strip(),
+                f", {list_postnote}" if list_postnote else "",
+            ]
             consumed = position
     return "".join([*pieces, source[consumed:]])

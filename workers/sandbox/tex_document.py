@@ -19,24 +19,24 @@ from assayer.text.decoding import decode_text
 from workers.sandbox.office_text import OfficeParagraphs
 from workers.sandbox.refusal import Refused
 from workers.sandbox.tex_citations import TexCitations
-from workers.sandbox.tex_source import expand_list_macros, find_file, join_source, main_file
+from workers.sandbox.tex_source import expand_list_macros, find_file, find_main_file, join_source
 from workers.sandbox.tex_text import read_tex
 
-_READ = (".tex", ".ltx", ".bib", ".bbl", ".txt", ".sty")
+_READ_SUFFIXES = (".tex", ".ltx", ".bib", ".bbl", ".txt", ".sty")
 _MAX_FILES = 5_000
-_ZIP = b"PK\x03\x04"
-_GZIP = b"\x1f\x8b"
+_ZIP_SIGNATURE = b"PK\x03\x04"
+_GZIP_SIGNATURE = b"\x1f\x8b"
 _BIBLIOGRAPHY = re.compile(r"\\(?:bibliography|addbibresource|addglobalbib)\s*(?:\[[^\]]*\])?\s*\{([^{}]*)\}")
 _ALL_CITED = re.compile(r"\\nocite\s*\{\s*\*\s*\}")
 _AMSREFS_LIST = re.compile(r"\\begin\{(?P<name>bibdiv|biblist)\}.*?\\end\{(?P=name)\}", re.DOTALL)
-_OWN_LIST = "\\begin{thebibliography}"
+_LIST_START = "\\begin{thebibliography}"
 _INPUT_ENCODING = re.compile(rb"\\usepackage\s*\[([\w-]+)\]\s*\{inputenc\}")
 _ENCODINGS = {
     "latin1": "cp1252", "ansinew": "cp1252", "latin9": "iso8859_15", "latin2": "iso8859_2", "latin5": "cp1254",
     "applemac": "mac_roman", "cp1250": "cp1250", "cp1251": "cp1251", "koi8-r": "koi8_r", "cp1252": "cp1252",
     "cp850": "cp850", "cp437": "cp437",
 }  # fmt: skip
-_NAMED = 5
+_MAX_NAMED_KEYS = 5
 
 
 class TexFiles(NamedTuple):
@@ -45,17 +45,17 @@ class TexFiles(NamedTuple):
     """Name of the document's main file; empty if it is unknown."""
 
 
-def tex_files(data: bytes, most_bytes: int) -> TexFiles:
+def unpack_tex_files(data: bytes, max_bytes: int) -> TexFiles:
     """Return a document's files: a single file, or the files in a ZIP or `.tar.gz` archive that may belong to a TeX
     document. Raises Refused if they cannot be read."""
-    if data.startswith(_GZIP):
-        return _unpack_folder(data, most_bytes)
-    if not data.startswith(_ZIP):
+    if data.startswith(_GZIP_SIGNATURE):
+        return _unpack_folder(data, max_bytes)
+    if not data.startswith(_ZIP_SIGNATURE):
         return TexFiles({"main.tex": data}, "main.tex")
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))
-        entries = [entry for entry in archive.infolist() if _is_read(entry.filename)]
-        if len(entries) > _MAX_FILES or sum(entry.file_size for entry in entries) > most_bytes:
+        entries = [entry for entry in archive.infolist() if _is_readable(entry.filename)]
+        if len(entries) > _MAX_FILES or sum(entry.file_size for entry in entries) > max_bytes:
             raise Refused("too_much_unpacked")
         if any(entry.flag_bits & 1 for entry in entries):
             raise Refused("encrypted")
@@ -67,51 +67,51 @@ def tex_files(data: bytes, most_bytes: int) -> TexFiles:
     return TexFiles(files, main if main in files else "")
 
 
-def _unpack_folder(data: bytes, most_bytes: int) -> TexFiles:
+def _unpack_folder(data: bytes, max_bytes: int) -> TexFiles:
     """Return the files in a `.tar.gz` archive, or a single file compressed with gzip. arXiv provides both."""
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
-            plain = stream.read(most_bytes + 1)
+            unpacked = stream.read(max_bytes + 1)
     except (zlib.error, EOFError, OSError) as error:
         raise Refused("damaged") from error
-    if len(plain) > most_bytes:
+    if len(unpacked) > max_bytes:
         raise Refused("too_much_unpacked")
-    if plain[257:262] != b"ustar":
-        return TexFiles({"main.tex": plain}, "main.tex")
+    if unpacked[257:262] != b"ustar":
+        return TexFiles({"main.tex": unpacked}, "main.tex")
     files: dict[str, bytes] = {}
     try:
-        with tarfile.open(fileobj=io.BytesIO(plain)) as archive:
+        with tarfile.open(fileobj=io.BytesIO(unpacked)) as archive:
             for member in archive:
-                if member.isfile() and _is_read(member.name) and (content := archive.extractfile(member)):
+                if member.isfile() and _is_readable(member.name) and (content := archive.extractfile(member)):
                     files[posixpath.normpath(member.name)] = content.read()
     except (tarfile.TarError, ValueError, EOFError, OSError) as error:
         raise Refused("damaged") from error
     return TexFiles(files, "")
 
 
-def _is_read(name: str) -> bool:
+def _is_readable(name: str) -> bool:
     parts = posixpath.normpath(name.replace("\\", "/")).split("/")
-    hidden = any(part.startswith((".", "__MACOSX")) for part in parts)
-    return name.lower().endswith(_READ) and not hidden and parts[0] != ""
+    is_hidden = any(part.startswith((".", "__MACOSX")) for part in parts)
+    return name.lower().endswith(_READ_SUFFIXES) and not is_hidden and parts[0] != ""
 
 
 def read_tex_document(package: TexFiles, most_characters: int) -> tuple[OfficeParagraphs, list[CitedWork]]:
     """Return a document's text and the works that it cites. Raises Refused if it cannot be read."""
     files = {name: _decode(data, name) for name, data in package.files.items()}
-    main = package.main or main_file(files)
+    main = package.main or find_main_file(files)
     if not main:
         raise Refused("no_tex")
-    files = _from_folder_of(files, main)
+    files = _make_relative(files, main)
     main = posixpath.basename(main)
     source = join_source(
         {name: text for name, text in files.items() if name.endswith((".tex", ".ltx", ".txt", ".sty"))}, main
     )
     all_source = source.preamble + source.body
-    bibtex, missing = _bibliographies(files, main, all_source)
+    bibtex, missing = _read_bibliographies(files, main, all_source)
     included_lists = [name for name in source.missing if name.endswith(".bbl") and find_file(files, name, main)]
     source = source._replace(missing=tuple(name for name in source.missing if name not in included_lists))
-    list_file = _list_file(files, main, included_lists) if _OWN_LIST not in source.body else ""
-    if _OWN_LIST in list_file:
+    list_file = _read_list_file(files, main, included_lists) if _LIST_START not in source.body else ""
+    if _LIST_START in list_file:
         list_file = expand_list_macros(list_file)
         source = source._replace(body=f"{source.body}\n\n{list_file}")
     if AMSREFS.search(source.body):
@@ -119,10 +119,10 @@ def read_tex_document(package: TexFiles, most_characters: int) -> tuple[OfficePa
         source = source._replace(body=_AMSREFS_LIST.sub("", source.body))
     citations = TexCitations(bibtex, [source.body, list_file])
     text = read_tex(source, citations, most_characters)
-    works = citations.cited_works(all_of_them=_ALL_CITED.search(all_source) is not None)
-    absent = [*source.missing, *([] if list_file else missing)]
-    text.left_out += _describe_missing(absent, citations, len(text.reference_lines))
-    if source.after:
+    works = citations.list_cited_works(include_uncited=_ALL_CITED.search(all_source) is not None)
+    missing_files = [*source.missing, *([] if list_file else missing)]
+    text.left_out += _describe_missing(missing_files, citations, len(text.reference_lines))
+    if source.text_after_end:
         text.left_out.append(("the text after \\end{document}", "it is not printed"))
     return text, works
 
@@ -135,24 +135,24 @@ def _decode(data: bytes, name: str) -> str:
         raise Refused("encoding") from None
 
 
-def _from_folder_of(files: Mapping[str, str], main: str) -> dict[str, str]:
+def _make_relative(files: Mapping[str, str], main: str) -> dict[str, str]:
     """Return the files with names relative to the main file's folder."""
     folder = posixpath.dirname(main)
     return {posixpath.relpath(name, folder) if folder else name: text for name, text in files.items()}
 
 
-def _bibliographies(files: Mapping[str, str], main: str, source: str) -> tuple[list[str], list[str]]:
+def _read_bibliographies(files: Mapping[str, str], main: str, source: str) -> tuple[list[str], list[str]]:
     """Return the contents of the `.bib` files that the document names, and the names of missing ones. If it has no list
     and names no file that is there, a package may name one, so all are returned."""
     names = [name.strip() for match in _BIBLIOGRAPHY.finditer(source) for name in match[1].split(",") if name.strip()]
     file_by_name = {name: find_file(files, name, main, ".bib") for name in names}
-    found = [file for file in file_by_name.values() if file]
-    if not found and _OWN_LIST not in source:
-        found = [file for file in files if file.endswith(".bib")]
-    return [files[file] for file in found], [name for name, file in file_by_name.items() if file is None]
+    files_found = [file for file in file_by_name.values() if file]
+    if not files_found and _LIST_START not in source:
+        files_found = [file for file in files if file.endswith(".bib")]
+    return [files[file] for file in files_found], [name for name, file in file_by_name.items() if file is None]
 
 
-def _list_file(files: Mapping[str, str], main: str, included: Sequence[str]) -> str:
+def _read_list_file(files: Mapping[str, str], main: str, included: Sequence[str]) -> str:
     """Return the reference list that BibTeX or biblatex generated for the document: an included one, one with the name
     of the main file, or the only one; empty if there is none."""
     if included:
@@ -163,10 +163,12 @@ def _list_file(files: Mapping[str, str], main: str, included: Sequence[str]) -> 
     return files[name] if name else ""
 
 
-def _describe_missing(missing: list[str], citations: TexCitations, printed: int) -> list[tuple[str, str]]:
+def _describe_missing(missing: list[str], citations: TexCitations, printed_entries: int) -> list[tuple[str, str]]:
     left_out = [(f"the file {name}", "it is not among the files of the document") for name in missing]
-    if unknown := citations.unknown_keys(printed):
-        examples = ", ".join(unknown[:_NAMED]) + (" …" if len(unknown) > _NAMED else "")
-        left_out.append((f"{len(unknown)} of the cited works ({examples})", "no bibliography has an entry for them"))
+    if unknown_keys := citations.list_unknown_keys(printed_entries):
+        examples = ", ".join(unknown_keys[:_MAX_NAMED_KEYS]) + (" …" if len(unknown_keys) > _MAX_NAMED_KEYS else "")
+        left_out.append(
+            (f"{len(unknown_keys)} of the cited works ({examples})", "no bibliography has an entry for them")
+        )
     left_out += [(f"the entry {entry!r}", "it is not valid BibTeX") for entry in citations.unparsed_entries]
     return left_out

@@ -19,10 +19,11 @@ class Groups(NamedTuple):
     """Position after the last group."""
 
 
-def find_group_end(text: str, start: int, most: int = _MAX_CHARS) -> int | None:
-    """Return the position after the group that begins at a brace; None if it is not closed within `most` characters."""
+def find_group_end(text: str, start: int, max_chars: int = _MAX_CHARS) -> int | None:
+    """Return the position after the group that begins at a brace; None if it is not closed within `max_chars`
+    characters."""
     depth = 0
-    for match in _BRACE.finditer(text, start, start + most):
+    for match in _BRACE.finditer(text, start, start + max_chars):
         depth += {"{": 1, "}": -1}.get(match[0], 0)
         if depth == 0:
             return match.end()

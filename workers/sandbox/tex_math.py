@@ -11,19 +11,19 @@ from pylatexenc.latex2text import get_default_latex_context_db
 
 from workers.sandbox.formula_text import SIGNED_NUMBER
 
-_FRACTIONS = ("frac", "dfrac", "tfrac", "cfrac", "sfrac", "nicefrac")
+_FRACTION_MACROS = ("frac", "dfrac", "tfrac", "cfrac", "sfrac", "nicefrac")
 _ACCENTS = {
     "hat": "hat", "widehat": "hat", "tilde": "tilde", "widetilde": "tilde", "bar": "bar", "overline": "bar",
     "vec": "vec", "dot": "dot", "ddot": "ddot",
 }  # fmt: skip
-_CONTENT = frozenset(
+_CONTENT_MACROS = frozenset(
     {
         "text", "mathrm", "mathbf", "mathit", "mathsf", "mathtt", "mathcal", "mathbb", "mathfrak", "mathscr",
         "boldsymbol", "bm", "operatorname", "textbf", "textit", "textrm", "mbox", "hbox", "underline", "mathop",
         "ensuremath", "overbrace", "underbrace", "boxed", "pmb", "textsc", "emph", "substack", "mathbin", "mathrel",
     }
 )  # fmt: skip
-_SPACES = {
+_SPACE_MACROS = {
     ",": " ", ";": " ", ":": " ", "!": "", " ": " ", "quad": " ", "qquad": " ", "\\": "; ", "left": "", "right": "",
     "big": "", "Big": "", "bigg": "", "Bigg": "", "bigl": "", "bigr": "", "Bigl": "", "Bigr": "", "middle": "",
     "displaystyle": "", "textstyle": "", "limits": "", "nolimits": "", "nonumber": "", "notag": "", "label": "",
@@ -32,24 +32,24 @@ _SPACES = {
     "it": "", "mid": " | ", "colon": ":", "lvert": "|", "rvert": "|", "lVert": "‖", "rVert": "‖", "middle|": "|",
     "mathstrut": "", "strut": "", "scriptstyle": "", "allowbreak": "", "smallskip": "", "centering": "",
 }  # fmt: skip
-_UNPRINTED = ("label", "tag", "hspace", "vspace", "phantom", "hphantom", "vphantom", "color")
-_MATRICES = ("matrix", "pmatrix", "bmatrix", "vmatrix", "Bmatrix", "Vmatrix", "smallmatrix", "array")
+_UNPRINTED_MACROS = ("label", "tag", "hspace", "vspace", "phantom", "hphantom", "vphantom", "color")
+_MATRIX_ENVIRONMENTS = ("matrix", "pmatrix", "bmatrix", "vmatrix", "Bmatrix", "Vmatrix", "smallmatrix", "array")
 _MAX_DEPTH = 60
 
 
 @cache
-def _symbols() -> Any:
+def _load_symbols() -> Any:
     return get_default_latex_context_db()
 
 
-def symbol_of(name: str) -> str | None:
+def find_symbol(name: str) -> str | None:
     """Return the character that a macro without arguments prints; None if it prints none."""
-    spec = _symbols().get_macro_spec(name)
-    shown = getattr(spec, "simplify_repl", None)
-    return shown if isinstance(shown, str) and "%" not in shown and len(shown) <= 8 else None
+    spec = _load_symbols().get_macro_spec(name)
+    replacement = getattr(spec, "simplify_repl", None)
+    return replacement if isinstance(replacement, str) and "%" not in replacement and len(replacement) <= 8 else None
 
 
-def math_text(nodes: Sequence[Any]) -> str:
+def format_math(nodes: Sequence[Any]) -> str:
     """Return a formula as text on one line."""
     return " ".join(_join_nodes(nodes, 0).split())
 
@@ -58,24 +58,26 @@ def _join_nodes(nodes: Sequence[Any] | None, depth: int) -> str:
     if nodes is None or depth > _MAX_DEPTH:
         return ""
     pieces: list[str] = []
-    waiting = ""
-    after_word = False
+    pending_sign = ""
+    is_after_word = False
     items = _split_text_nodes(nodes)
     for item in items:
         if isinstance(item, str):
             if item in "_^" or item.isspace():
-                waiting = item if item in "_^" else waiting
-                if not item.isspace() or not waiting:
+                pending_sign = item if item in "_^" else pending_sign
+                if not item.isspace() or not pending_sign:
                     pieces.append(item)
                 continue
             text = item
         else:
-            text = _node(item, items, depth)
-        if waiting:
-            text, waiting = text if SIGNED_NUMBER.fullmatch(text) else _enclose_group(text), ""
-        elif text[:1].isalpha() and pieces and pieces[-1][-1:].isalpha() and (after_word or not isinstance(item, str)):
+            text = _format_node(item, items, depth)
+        if pending_sign:
+            text, pending_sign = text if SIGNED_NUMBER.fullmatch(text) else _enclose_group(text), ""
+        elif (
+            text[:1].isalpha() and pieces and pieces[-1][-1:].isalpha() and (is_after_word or not isinstance(item, str))
+        ):
             text = f" {text}"
-        after_word = not isinstance(item, str) and len(text.strip()) > 1
+        is_after_word = not isinstance(item, str) and len(text.strip()) > 1
         pieces.append(text)
     return "".join(pieces)
 
@@ -88,57 +90,63 @@ def _split_text_nodes(nodes: Sequence[Any]) -> Iterator[Any]:
             if node is not None:
                 yield node
             continue
-        rest = node.chars
-        while rest:
-            place = min((found for found in (rest.find("_"), rest.find("^")) if found >= 0), default=-1)
-            if place < 0:
-                yield from (rest[:1], rest[1:]) if len(rest) > 1 else (rest,)
+        characters_left = node.chars
+        while characters_left:
+            position = min(
+                (index for index in (characters_left.find("_"), characters_left.find("^")) if index >= 0), default=-1
+            )
+            if position < 0:
+                yield from (
+                    (characters_left[:1], characters_left[1:]) if len(characters_left) > 1 else (characters_left,)
+                )
                 break
-            if place:
-                yield from (rest[:1], rest[1:place]) if place > 1 else (rest[:1],)
-            yield rest[place]
-            rest = rest[place + 1 :]
+            if position:
+                yield from (
+                    (characters_left[:1], characters_left[1:position]) if position > 1 else (characters_left[:1],)
+                )
+            yield characters_left[position]
+            characters_left = characters_left[position + 1 :]
 
 
-def _node(node: Any, next_nodes: Iterator[Any], depth: int) -> str:
+def _format_node(node: Any, next_nodes: Iterator[Any], depth: int) -> str:
     if isinstance(node, latexwalker.LatexGroupNode | latexwalker.LatexMathNode):
         return _join_nodes(node.nodelist, depth + 1)
     if isinstance(node, latexwalker.LatexEnvironmentNode):
-        inner = _join_nodes(node.nodelist, depth + 1).strip("; ")
-        return f"[{inner}]" if node.environmentname.rstrip("*") in _MATRICES else inner
+        content = _join_nodes(node.nodelist, depth + 1).strip("; ")
+        return f"[{content}]" if node.environmentname.rstrip("*") in _MATRIX_ENVIRONMENTS else content
     if isinstance(node, latexwalker.LatexSpecialsNode):
         return str({"&": " ", "~": " "}.get(node.specials_chars, node.specials_chars))
     if isinstance(node, latexwalker.LatexMacroNode):
-        return _macro(node, next_nodes, depth)
+        return _format_macro(node, next_nodes, depth)
     return ""
 
 
-def _macro(node: Any, next_nodes: Iterator[Any], depth: int) -> str:
+def _format_macro(node: Any, next_nodes: Iterator[Any], depth: int) -> str:
     name = node.macroname
-    arguments = _arguments(node, depth)
-    if name in _FRACTIONS or name in ("binom", "sqrt", "stackrel", "overset", "underset"):
+    arguments = _format_arguments(node, depth)
+    if name in _FRACTION_MACROS or name in ("binom", "sqrt", "stackrel", "overset", "underset"):
         required = arguments or [_take_next(next_nodes, depth) for _ in range(1 if name == "sqrt" else 2)]
-        return _construction(name, node, required, depth)
+        return _format_construction(name, node, required, depth)
     if name in _ACCENTS:
         return f"{_ACCENTS[name]}({(arguments or [_take_next(next_nodes, depth)])[-1]})"
-    if name in _UNPRINTED:
+    if name in _UNPRINTED_MACROS:
         return ""
-    if name in _SPACES:
-        return _SPACES[name]
-    symbol = symbol_of(name)
-    if name in _CONTENT or (arguments and not symbol):
+    if name in _SPACE_MACROS:
+        return _SPACE_MACROS[name]
+    symbol = find_symbol(name)
+    if name in _CONTENT_MACROS or (arguments and not symbol):
         return " ".join(arguments) if arguments else ""
     return (symbol or name) + "".join(arguments) + (" " if symbol is None else "")
 
 
-def _construction(name: str, node: Any, arguments: list[str], depth: int) -> str:
+def _format_construction(name: str, node: Any, arguments: list[str], depth: int) -> str:
     last_argument = arguments[-1]
     first_argument = arguments[-2] if len(arguments) > 1 else ""
     if name == "sqrt":
         return f"root({first_argument}, {last_argument})" if first_argument else f"sqrt({last_argument})"
     if name == "binom":
         return f"binom({first_argument}, {last_argument})"
-    if name in _FRACTIONS:
+    if name in _FRACTION_MACROS:
         return f"{_enclose_group(first_argument)}/{_enclose_group(last_argument)}"
     return f"{_enclose_group(last_argument)}^{_enclose_group(first_argument)}"
 
@@ -148,10 +156,10 @@ def _take_next(next_nodes: Iterator[Any], depth: int) -> str:
     item = next(next_nodes, "")
     while isinstance(item, str) and item.isspace():
         item = next(next_nodes, "")
-    return item if isinstance(item, str) else _node(item, next_nodes, depth + 1)
+    return item if isinstance(item, str) else _format_node(item, next_nodes, depth + 1)
 
 
-def _arguments(node: Any, depth: int) -> list[str]:
+def _format_arguments(node: Any, depth: int) -> list[str]:
     nodes = node.nodeargd.argnlist if node.nodeargd is not None and node.nodeargd.argnlist else []
     texts = (_join_nodes(_get_inner_nodes(item), depth + 1).strip() for item in nodes if item is not None)
     return [text for text in texts if text != "*"]

@@ -11,14 +11,22 @@ from assayer.text.tex import escape_tex
 from workers.sandbox.tex_acronyms import Acronyms, expand_acronyms, take_acronyms
 from workers.sandbox.tex_citation_lists import expand_citation_lists
 from workers.sandbox.tex_groups import find_group_end, read_option, skip_spaces
-from workers.sandbox.tex_units import declared_units, expand_units
-from workers.sandbox.tex_vocabulary import CITATION_MACROS, FRONT, IGNORED, LEVELS, LINKS, REFERENCES, TITLES
+from workers.sandbox.tex_units import expand_units, read_declared_units
+from workers.sandbox.tex_vocabulary import (
+    CITATION_MACROS,
+    FRONT_MATTER_MACROS,
+    HEADING_LEVELS,
+    IGNORED_MACROS,
+    LINK_MACROS,
+    REFERENCE_MACROS,
+    TITLE_MACROS,
+)
 
 _INPUT = re.compile(
     r"\\(?P<macro>(?:@@?)?input|InputIfFileExists|include|subfile|subfileinclude|import|subimport|includefrom|inputfrom)(?![a-zA-Z])\*?"
     r"(?:\s*\{(?P<first>[^{}]*)\}(?:\s*\{(?P<second>[^{}]*)\})?|[ \t]+(?P<bare>[\w./-]+))"
 )
-_TWO_ARGUMENTS = ("import", "subimport", "includefrom", "inputfrom")
+_TWO_ARGUMENT_MACROS = ("import", "subimport", "includefrom", "inputfrom")
 _VERBATIM = re.compile(
     r"\\begin\{(verbatim\*?|lstlisting|minted|Verbatim)\}.*?\\end\{\1\}|\\verb\*?([^\w\s*]).*?\2"
     r"|\\(?:url|href|nolinkurl|path)\s*\{[^{}\n]*\}",
@@ -30,7 +38,7 @@ _VERB = re.compile(r"\\verb\*?(?:([^\w\s*])([^\n]*?)\1|(?![a-zA-Z]))")
 _COMMENT_BLOCK = re.compile(r"\\begin\{comment\}.*?\\end\{comment\}", re.DOTALL)
 _COMMENT = re.compile(r"(?P<kept>(?<!\\)(?:\\\\)*)%[^\n]*(?:\n[ \t]*)?(?P<blank>\n\s*)?")
 _CONDITIONAL = re.compile(r"\\(?P<open>if[a-zA-Z@]*)|\\(?P<turn>else|fi)(?![a-zA-Z@])")
-_NOT_CONDITIONALS = ("iff", "ifthenelse", "ifstrequal", "ifdefempty", "ifstrempty", "ifdefined")
+_NON_CONDITIONALS = ("iff", "ifthenelse", "ifstrequal", "ifdefempty", "ifstrempty", "ifdefined")
 _DEFINITION = re.compile(
     r"\\(?:(?:re)?newcommand|providecommand|DeclareRobustCommand)\*?\s*\{?\s*\\(?P<name>[a-zA-Z@]+)\s*\}?"
     r"\s*(?:\[(?P<count>\d)\])?\s*(?:\[(?P<default>[^\[\]]*)\])?\s*(?=\{)"
@@ -42,19 +50,19 @@ _DEFINITION = re.compile(
 )
 _ARGUMENT_KIND = re.compile(r"\+?(?:(?P<star>s)|(?P<required>[mrv])|O\s*\{(?P<default>[^{}]*)\}|(?P<optional>o))")
 _ADDRESS = re.compile(r"(?P<macro>\\(?:url|href|nolinkurl|path)\s*\{)(?P<address>[^{}\n]*)\}")
-_ESCAPED = re.compile(r"\\(?=[%#&_~$^])")
+_ESCAPE = re.compile(r"\\(?=[%#&_~$^])")
 _PACKAGES = re.compile(r"\\(?:usepackage|RequirePackage)\s*(?:\[[^\]]*\])?\s*\{([^{}]*)\}")
-_MAX_ABBREVIATION = 200
+_MAX_ABBREVIATION_CHARS = 200
 """Maximum characters of the definition of an abbreviation in a package."""
-_OF_LATEX = frozenset(
+_LATEX_MACROS = frozenset(
     {
-        *LEVELS,
-        *FRONT,
-        *TITLES,
-        *IGNORED,
+        *HEADING_LEVELS,
+        *FRONT_MATTER_MACROS,
+        *TITLE_MACROS,
+        *IGNORED_MACROS,
         *CITATION_MACROS,
-        *REFERENCES,
-        *LINKS,
+        *REFERENCE_MACROS,
+        *LINK_MACROS,
         "href",
         "doi",
         "caption",
@@ -66,7 +74,7 @@ _DOCUMENT_CLASS = re.compile(r"^[^%\n]*\\document(?:class|style)\b", re.MULTILIN
 _MAX_DEPTH = 20
 _MAX_EXPANSIONS = 200_000
 _MAX_CHARACTERS = 5_000_000
-_RULE = re.compile(r"\\cmidrule\s*(?:\[[^\]]*\])?\s*(?:\([lr{}\d.pt]*\))?\s*\{[^{}]*\}")
+_TABLE_RULE = re.compile(r"\\cmidrule\s*(?:\[[^\]]*\])?\s*(?:\([lr{}\d.pt]*\))?\s*\{[^{}]*\}")
 _LINE_ENDS = "\r\n"
 _ARGUMENT = re.compile(r"#([1-9])")
 
@@ -74,7 +82,7 @@ _ARGUMENT = re.compile(r"#([1-9])")
 class TexSource(NamedTuple):
     preamble: str
     body: str
-    after: str
+    text_after_end: str
     """Text after the end of the document, which is not printed."""
     missing: tuple[str, ...]
     """Names of files that the document includes but that are missing."""
@@ -83,15 +91,19 @@ class TexSource(NamedTuple):
 class _Macro(NamedTuple):
     arguments: tuple[str | None, ...]
     """Default value of each argument; None if it is required, `*` if it is a star."""
-    text: str
+    definition: str
 
 
-def main_file(files: Mapping[str, str]) -> str | None:
+def find_main_file(files: Mapping[str, str]) -> str | None:
     """Return the name of the document's main file; None if there is none. Among several candidates, prefer the one with
     the most include commands, then the one nearest to the top folder, then the longest."""
-    mains = [name for name, text in files.items() if name.endswith((".tex", ".ltx")) and _DOCUMENT_CLASS.search(text)]
+    main_files = [
+        name for name, text in files.items() if name.endswith((".tex", ".ltx")) and _DOCUMENT_CLASS.search(text)
+    ]
     return max(
-        mains, key=lambda name: (len(_INPUT.findall(files[name])), -name.count("/"), len(files[name])), default=None
+        main_files,
+        key=lambda name: (len(_INPUT.findall(files[name])), -name.count("/"), len(files[name])),
+        default=None,
     )
 
 
@@ -100,38 +112,40 @@ def join_source(files: Mapping[str, str], main: str) -> TexSource:
     missing_files: list[str] = []
     job_name = posixpath.splitext(main)[0]
     files = {name: text.replace("\\jobname", job_name) for name, text in files.items()}
-    text = _join(files, main, missing_files, 0)
-    text = _RULE.sub("", _strip_skipped(_strip_comments(text)))
-    head, begun, rest = text.partition("\\begin{document}")
-    if not begun:
-        head, rest = "", text
-    body, _, after = rest.partition("\\end{document}")
+    text = _join_included(files, main, missing_files, 0)
+    text = _TABLE_RULE.sub("", _strip_false_branches(_strip_comments(text)))
+    head, begin_mark, document = text.partition("\\begin{document}")
+    if not begin_mark:
+        head, document = "", text
+    body, _, text_after_end = document.partition("\\end{document}")
     body = _LISTING.sub(r"\\\g<end>{verbatim}", body)
     body = _VERB.sub(lambda match: escape_tex(match[2]) if match[2] is not None else "", body)
-    body = _ADDRESS.sub(lambda match: f"{match['macro']}{escape_tex(_ESCAPED.sub('', match['address']))}}}", body)
+    body = _ADDRESS.sub(lambda match: f"{match['macro']}{escape_tex(_ESCAPE.sub('', match['address']))}}}", body)
     macros = _take_package_definitions(files, head)
     preamble = _expand_macros(_take_definitions(head, macros), macros)
     body = _expand_macros(_take_definitions(body, macros), macros)
     acronyms: Acronyms = {}
-    take_acronyms(preamble, acronyms, printed=False)
-    body = expand_acronyms(take_acronyms(body, acronyms, printed=True), acronyms)
-    body = expand_citation_lists(expand_units(body, declared_units(preamble)))
-    return TexSource(preamble, body, after.strip(), tuple(dict.fromkeys(missing_files)))
+    take_acronyms(preamble, acronyms, are_printed=False)
+    body = expand_acronyms(take_acronyms(body, acronyms, are_printed=True), acronyms)
+    body = expand_citation_lists(expand_units(body, read_declared_units(preamble)))
+    return TexSource(preamble, body, text_after_end.strip(), tuple(dict.fromkeys(missing_files)))
 
 
 def expand_list_macros(text: str) -> str:
     """Return a generated reference list with the macros that its style defines in it expanded."""
     macros: dict[str, _Macro] = {}
-    rest = _take_definitions(_strip_comments(text), macros)
-    return _expand_macros(rest, _keep_abbreviations(macros))
+    list_text = _take_definitions(_strip_comments(text), macros)
+    return _expand_macros(list_text, _select_abbreviations(macros))
 
 
-def _keep_abbreviations(macros: Mapping[str, _Macro]) -> dict[str, _Macro]:
+def _select_abbreviations(macros: Mapping[str, _Macro]) -> dict[str, _Macro]:
     """Return the macros that only abbreviate text; the others change the layout."""
     return {
         name: macro
         for name, macro in macros.items()
-        if "@" not in name + macro.text and len(macro.text) <= _MAX_ABBREVIATION and name not in _OF_LATEX
+        if "@" not in name + macro.definition
+        and len(macro.definition) <= _MAX_ABBREVIATION_CHARS
+        and name not in _LATEX_MACROS
     }
 
 
@@ -141,34 +155,35 @@ def _take_package_definitions(files: Mapping[str, str], preamble: str) -> dict[s
     for match in _PACKAGES.finditer(preamble):
         for name in match[1].split(","):
             _take_definitions(_strip_comments(files.get(f"{name.strip()}.sty", "")), macros)
-    return _keep_abbreviations(macros)
+    return _select_abbreviations(macros)
 
 
-def _join(files: Mapping[str, str], name: str, missing_files: list[str], depth: int) -> str:
+def _join_included(files: Mapping[str, str], name: str, missing_files: list[str], depth: int) -> str:
     """Return a file with the files that it includes inserted in place. A file cannot include itself."""
     if depth > _MAX_DEPTH:
         missing_files.append(name)
         return ""
     text = _strip_comments(files[name])
     if depth:
-        _, begun, rest = text.partition("\\begin{document}")  # a subfile has its own preamble
-        text = rest.partition("\\end{document}")[0] if begun else text
+        _, begin_mark, document = text.partition("\\begin{document}")  # a subfile has its own preamble
+        text = document.partition("\\end{document}")[0] if begin_mark else text
 
     other_files = {key: content for key, content in files.items() if key != name}
 
     def include_file(match: re.Match[str]) -> str:
         file_name = match["first"] if match["first"] is not None else match["bare"]
-        if match["macro"] in _TWO_ARGUMENTS:
+        if match["macro"] in _TWO_ARGUMENT_MACROS:
             file_name = posixpath.join(file_name, match["second"] or "")
-            rest = ""
+            unused_argument = ""
         else:
-            rest = f"{{{match['second']}}}" if match["second"] is not None else ""
-        found = find_file(other_files, file_name.strip(), name)
-        if found is None:
+            unused_argument = f"{{{match['second']}}}" if match["second"] is not None else ""
+        included_name = find_file(other_files, file_name.strip(), name)
+        if included_name is None:
             missing_files.append(file_name.strip())
-            return rest
+            return unused_argument
         page = "\n\n" if match["macro"] == "include" else " "
-        return f"{page}{_join(other_files, found, missing_files, depth + 1).strip(_LINE_ENDS)}{page}{rest}"
+        content = _join_included(other_files, included_name, missing_files, depth + 1).strip(_LINE_ENDS)
+        return f"{page}{content}{page}{unused_argument}"
 
     return _INPUT.sub(include_file, text)
 
@@ -198,13 +213,13 @@ def _strip_plain_comments(text: str) -> str:
     return _COMMENT.sub(lambda match: match["kept"] + ("\n\n" if match["blank"] else ""), text)
 
 
-def _strip_skipped(text: str) -> str:
+def _strip_false_branches(text: str) -> str:
     """Strip the parts between `\\iffalse` and its `\\else` or `\\fi`. Both branches of other conditionals are kept,
     because it is not known which one applies."""
     pieces: list[str] = []
     consumed = depth = 0
     for match in _CONDITIONAL.finditer(text):
-        if match["open"] in _NOT_CONDITIONALS:
+        if match["open"] in _NON_CONDITIONALS:
             continue
         if depth == 0:
             if match["open"] == "iffalse":
@@ -226,23 +241,23 @@ def _take_definitions(text: str, macros: dict[str, _Macro]) -> str:
         if end is None:
             break
         pieces.append(text[consumed : match.start()])
-        meaning = match["meaning"] or text[match.end() + 1 : end - 1]
+        definition = match["meaning"] or text[match.end() + 1 : end - 1]
         if match["operator"]:
-            macros[match["operator"]] = _Macro((), f"\\operatorname{{{meaning}}}")
+            macros[match["operator"]] = _Macro((), f"\\operatorname{{{definition}}}")
         elif match["plain"]:
-            macros[match["plain"]] = _Macro((None,) * (match["parameters"] or "").count("#"), meaning)
+            macros[match["plain"]] = _Macro((None,) * (match["parameters"] or "").count("#"), definition)
         elif match["document"]:
-            macros[match["document"]] = _Macro(tuple(_argument_defaults(match["arguments"])), meaning)
+            macros[match["document"]] = _Macro(tuple(_list_argument_defaults(match["arguments"])), definition)
         elif match["alias"]:
-            macros[match["alias"]] = _Macro((), meaning)
+            macros[match["alias"]] = _Macro((), definition)
         else:
             count, default = int(match["count"] or 0), match["default"]
-            macros[match["name"]] = _Macro((default, *(None,) * (count - 1)) if count else (), meaning)
+            macros[match["name"]] = _Macro((default, *(None,) * (count - 1)) if count else (), definition)
         consumed = end
     return "".join([*pieces, text[consumed:]])
 
 
-def _argument_defaults(kinds: str) -> Iterator[str | None]:
+def _list_argument_defaults(kinds: str) -> Iterator[str | None]:
     """Yield the default values of the arguments in the notation of `\\NewDocumentCommand`: `s O{a} m`."""
     for match in _ARGUMENT_KIND.finditer(kinds):
         yield "*" if match["star"] else None if match["required"] else match["default"] or ""
@@ -257,14 +272,14 @@ def _expand_macros(text: str, macros: Mapping[str, _Macro]) -> str:
     expansions_left = _MAX_EXPANSIONS
     for _ in range(_MAX_DEPTH):
         pieces: list[str] = []
-        consumed = size = 0
+        consumed = expanded_chars = 0
         for match in pattern.finditer(text):
-            if match.start() < consumed or expansions_left <= 0 or size > _MAX_CHARACTERS:
+            if match.start() < consumed or expansions_left <= 0 or expanded_chars > _MAX_CHARACTERS:
                 continue
             expansions_left -= 1
-            meaning, end = _replacement(text, match, macros[match[1]])
-            pieces += [text[consumed : match.start()], meaning]
-            size += len(meaning) + match.start() - consumed
+            expansion, end = _expand_macro(text, match, macros[match[1]])
+            pieces += [text[consumed : match.start()], expansion]
+            expanded_chars += len(expansion) + match.start() - consumed
             consumed = end
         if not pieces:
             break
@@ -272,28 +287,33 @@ def _expand_macros(text: str, macros: Mapping[str, _Macro]) -> str:
     return text
 
 
-def _replacement(text: str, match: re.Match[str], macro: _Macro) -> tuple[str, int]:
+def _expand_macro(text: str, match: re.Match[str], macro: _Macro) -> tuple[str, int]:
     """Return a macro's definition with its arguments inserted, and the position after them."""
     arguments: list[str] = []
-    place = match.end()
+    position = match.end()
     for default in macro.arguments:
         if default == "*":
             arguments.append("")
-            place += text.startswith("*", place)
+            position += text.startswith("*", position)
             continue
         if default is not None:
-            option, place = read_option(text, place)
+            option, position = read_option(text, position)
             arguments.append(default if option is None else option)
             continue
-        start = skip_spaces(text, place)
+        start = skip_spaces(text, position)
         end = find_group_end(text, start) if text[start : start + 1] == "{" else start + 1
         if end is None or start >= len(text):
             break
         arguments.append(text[start + 1 : end - 1] if text[start] == "{" else text[start])
-        place = end
-    if not macro.arguments and place == match.end() and text[place : place + 1].isalnum() and match[0][-1] not in " \t":
-        return macro.text, place
+        position = end
+    if (
+        not macro.arguments
+        and position == match.end()
+        and text[position : position + 1].isalnum()
+        and match[0][-1] not in " \t"
+    ):
+        return macro.definition, position
     values = dict(enumerate(arguments, 1))
     # TeX drops a space after a macro without arguments, but authors forget that, and `xspace` restores it.
     space = " " if not macro.arguments and match[0][-1] in " \t" else ""
-    return _ARGUMENT.sub(lambda number: values.get(int(number[1]), ""), macro.text) + space, place
+    return _ARGUMENT.sub(lambda number: values.get(int(number[1]), ""), macro.definition) + space, position

@@ -11,54 +11,57 @@ from pylatexenc.latex2text import LatexNodes2Text
 from pylatexenc.macrospec import EnvironmentSpec, MacroSpec
 
 from assayer.text.raised_text import Script
-from workers.sandbox.apacite import APACITE, format_apacite
+from workers.sandbox.apacite import APACITE_ARGUMENT_COUNTS, format_apacite
 from workers.sandbox.office_text import BODY, OfficeParagraphs
 from workers.sandbox.tex_citations import TexCitations
-from workers.sandbox.tex_math import math_text, symbol_of
+from workers.sandbox.tex_math import find_symbol, format_math
 from workers.sandbox.tex_source import TexSource
 from workers.sandbox.tex_vocabulary import (
-    ABSTRACTS,
-    BIBLIOGRAPHIES,
+    ABSTRACT_HEADINGS,
+    AUTHOR_NOTE_MACROS,
+    BIBLIOGRAPHY_ENVIRONMENTS,
     CITATION_MACROS,
-    DRAWINGS,
+    DRAWING_ENVIRONMENTS,
     ENVIRONMENT_ARGUMENTS,
-    FORMULAS,
-    FRONT,
-    HIDDEN,
-    IGNORED,
-    LEVELS,
-    LINKS,
-    LISTS,
-    NOTES_TO_AUTHORS,
-    PRINTED,
-    QUOTES,
-    REFERENCES,
-    STATEMENTS,
-    TABLES,
-    TITLES,
+    FORMULA_ENVIRONMENTS,
+    FRONT_MATTER_MACROS,
+    HEADING_LEVELS,
+    HIDDEN_MACROS,
+    IGNORED_MACROS,
+    LINK_MACROS,
+    LIST_ENVIRONMENTS,
+    PRINTED_TEXTS,
+    QUOTE_MACROS,
+    REFERENCE_MACROS,
+    STATEMENT_ENVIRONMENTS,
+    TABLE_ENVIRONMENTS,
+    TITLE_MACROS,
 )
 
 _ONLY_SPACES = re.compile(r"[ \t\n]+")
 _AUTHOR = re.compile(r"\\author\s*[\[{]")
-_SECOND_ARGUMENT = ("bibinfo", "bibfield", "Eprint", "foreignlanguage", "BIBforeignlanguage")
+_SECOND_ARGUMENT_MACROS = ("bibinfo", "bibfield", "Eprint", "foreignlanguage", "BIBforeignlanguage")
 """Macros that print only their second argument."""
 _SCRIPTS: dict[str, Script] = {"textsuperscript": "^", "textsubscript": "_"}
-_RAISED_MATHS = re.compile(r"(?P<script>[_^])(?:\((?P<group>[^()]*)\)|(?P<plain>[^()\s]+))")
+_SCRIPT_FORMULA = re.compile(r"(?P<script>[_^])(?:\((?P<group>[^()]*)\)|(?P<plain>[^()\s]+))")
 """Formula that is only a superscript or subscript of the word before it, as in `CO$_2$`."""
 _MAX_DEPTH = 80
 
 
-def _context() -> Any:
+def _build_context() -> Any:
     context = latexwalker.get_default_latex_context_db()
-    macros = [MacroSpec(name, "*[{") for name in LEVELS]
-    macros += [MacroSpec(name, "[{") for name in (*FRONT, *TITLES, "caption", "footnote", *NOTES_TO_AUTHORS)]
+    macros = [MacroSpec(name, "*[{") for name in HEADING_LEVELS]
+    macros += [
+        MacroSpec(name, "[{")
+        for name in (*FRONT_MATTER_MACROS, *TITLE_MACROS, "caption", "footnote", *AUTHOR_NOTE_MACROS)
+    ]
     macros += [MacroSpec(name, "*[[{") for name in CITATION_MACROS]
-    macros += [MacroSpec(name, arguments) for name, arguments in IGNORED.items()]
-    macros += [MacroSpec(name, "*{") for name in (*REFERENCES, *HIDDEN, *LINKS, *_SCRIPTS)]
-    macros += [*(MacroSpec(name, "{{") for name in _SECOND_ARGUMENT)]
+    macros += [MacroSpec(name, arguments) for name, arguments in IGNORED_MACROS.items()]
+    macros += [MacroSpec(name, "*{") for name in (*REFERENCE_MACROS, *HIDDEN_MACROS, *LINK_MACROS, *_SCRIPTS)]
+    macros += [*(MacroSpec(name, "{{") for name in _SECOND_ARGUMENT_MACROS)]
     macros += [MacroSpec("textcolor", "[{{"), MacroSpec("href", "{{"), MacroSpec("footnotetext", "[{")]
-    macros += [MacroSpec(name, arguments) for name, arguments in QUOTES.items()]
-    macros += [MacroSpec(name, "{" * count) for name, count in APACITE.items()]
+    macros += [MacroSpec(name, arguments) for name, arguments in QUOTE_MACROS.items()]
+    macros += [MacroSpec(name, "{" * count) for name, count in APACITE_ARGUMENT_COUNTS.items()]
     macros += [MacroSpec("texorpdfstring", "{{"), MacroSpec("ce", "{")]
     macros += [MacroSpec("captionof", "{{"), MacroSpec("bibitem", "[{"), MacroSpec("item", "[")]
     environments = [EnvironmentSpec(name, arguments) for name, arguments in ENVIRONMENT_ARGUMENTS.items()]
@@ -78,14 +81,14 @@ class _TexReader:
     def __init__(self, citations: TexCitations, most_characters: int) -> None:
         self.text = OfficeParagraphs(most_characters)
         self._citations = citations
-        self._context = _context()
+        self._context = _build_context()
         self._mark = ""
         """Mark of the list item that is about to begin."""
         self._quote_depth = 0
         self._unread: dict[str, int] = {}
         self._depth = 0
 
-    def _nodes(self, source: str) -> Sequence[Any]:
+    def _parse_nodes(self, source: str) -> Sequence[Any]:
         walker = latexwalker.LatexWalker(source, latex_context=self._context, tolerant_parsing=True)
         try:
             return list(walker.get_latex_nodes()[0])
@@ -104,64 +107,64 @@ class _TexReader:
             self._read_fields(source[authors.start() :])
 
     def _read_fields(self, source: str) -> None:
-        for node in self._nodes(source):
-            if isinstance(node, latexwalker.LatexMacroNode) and node.macroname in (*TITLES, *FRONT):
-                self._macro(node)
+        for node in self._parse_nodes(source):
+            if isinstance(node, latexwalker.LatexMacroNode) and node.macroname in (*TITLE_MACROS, *FRONT_MATTER_MACROS):
+                self._read_macro(node)
             elif isinstance(node, latexwalker.LatexEnvironmentNode):
-                self._environment(node)
+                self._read_environment(node)
 
     def read_body(self, source: str) -> None:
-        self._read(self._nodes(source))
-        self._end()
-        for what, count in self._unread.items():
-            self.text.left_out.append((f"{count} {what}{'s' * (count > 1)}", "no text"))
+        self._read(self._parse_nodes(source))
+        self._end_paragraph()
+        for part, count in self._unread.items():
+            self.text.left_out.append((f"{count} {part}{'s' * (count > 1)}", "no text"))
 
     def _read(self, nodes: Sequence[Any] | None) -> None:
         if nodes is None or self._depth > _MAX_DEPTH:
             return
         self._depth += 1
-        for place, node in enumerate(nodes):
+        for index, node in enumerate(nodes):
             match node:
                 case latexwalker.LatexCharsNode():
-                    self._chars(node.chars)
+                    self._add_characters(node.chars)
                 case latexwalker.LatexGroupNode() if _is_white(node.nodelist):
                     self.text.hide("in the background colour", self._read_plain(node.nodelist))
                 case latexwalker.LatexGroupNode():
                     self._read(node.nodelist)
                 case latexwalker.LatexMathNode() if node.displaytype == "display":
-                    self._formula(node.nodelist)
+                    self._add_formula(node.nodelist)
                 case latexwalker.LatexMathNode():
-                    self._inline_formula(math_text(node.nodelist))
+                    self._add_inline_formula(format_math(node.nodelist))
                 case latexwalker.LatexSpecialsNode():
-                    self._specials(node.specials_chars)
+                    self._add_specials(node.specials_chars)
                 case latexwalker.LatexEnvironmentNode():
-                    self._environment(node)
+                    self._read_environment(node)
                 case latexwalker.LatexMacroNode():
-                    self._macro(node)
-                    self._space_after(node, nodes[place + 1 : place + 2])
+                    self._read_macro(node)
+                    self._add_space_after(node, nodes[index + 1 : index + 2])
         self._depth -= 1
 
-    def _chars(self, characters: str) -> None:
+    def _add_characters(self, characters: str) -> None:
         for number, part in enumerate(re.split(r"\n[ \t]*\n\s*", characters)):
             if number:
-                self._end()
+                self._end_paragraph()
             self.text.add(_ONLY_SPACES.sub(" ", part).replace("---", "—").replace("--", "–"))
 
-    def _specials(self, characters: str) -> None:
+    def _add_specials(self, characters: str) -> None:
         if "\n" in characters:
-            self._end()
+            self._end_paragraph()
         else:
             signs = {"~": " ", "``": "“", "''": "”", "--": "–", "---": "—", "&": " | ", "!`": "¡", "?`": "¿"}
             self.text.add(signs.get(characters, characters))
 
-    def _space_after(self, node: Any, following: Sequence[Any]) -> None:
+    def _add_space_after(self, node: Any, following: Sequence[Any]) -> None:
         """Add the space after a macro that prints a word. TeX drops this space, and `\\\\xspace` would restore."""
-        if not node.macro_post_space or _arguments(node) or symbol_of(node.macroname) is not None:
+        if not node.macro_post_space or _list_arguments(node) or find_symbol(node.macroname) is not None:
             return
         if following and isinstance(following[0], latexwalker.LatexCharsNode) and following[0].chars[:1].isalnum():
             self.text.add(" ")
 
-    def _end(self, level: int = BODY) -> None:
+    def _end_paragraph(self, level: int = BODY) -> None:
         self.text.end_paragraph(level, self._mark if level == BODY else "")
         if level == BODY:
             self._mark = ""
@@ -170,87 +173,87 @@ class _TexReader:
         """Return nodes as text on one line, without adding it to the document. Notes and hidden text in them are
         added."""
         separate_text = self._read_separately(nodes)
-        self.text.take_rest(separate_text)
+        self.text.add_from_part(separate_text)
         return " ".join(text for _, text in separate_text.paragraphs)
 
     def _read_separately(self, nodes: Sequence[Any] | None) -> OfficeParagraphs:
         outer_text, self.text = self.text, OfficeParagraphs(self.text.characters_left)
         mark, self._mark = self._mark, ""
         self._read(nodes)
-        self._end()
+        self._end_paragraph()
         separate_text, self.text, self._mark = self.text, outer_text, mark
         return separate_text
 
-    def _inline_formula(self, formula: str) -> None:
-        match = _RAISED_MATHS.fullmatch(formula)
+    def _add_inline_formula(self, formula: str) -> None:
+        match = _SCRIPT_FORMULA.fullmatch(formula)
         if match is None:
             self.text.add(formula)
         else:
             self.text.add(match["group"] or match["plain"] or "", script="^" if match["script"] == "^" else "_")
 
-    def _formula(self, nodes: Sequence[Any]) -> None:
+    def _add_formula(self, nodes: Sequence[Any]) -> None:
         """Add a displayed formula within its paragraph, because the sentence continues after it."""
-        self.text.add(f" {math_text(nodes)} ")
+        self.text.add(f" {format_math(nodes)} ")
 
-    def _macro(self, node: Any) -> None:  # noqa: PLR0912 - one case for each kind of macro
-        name, arguments = node.macroname.rstrip("*"), _arguments(node)
+    def _read_macro(self, node: Any) -> None:  # noqa: PLR0912 - one case for each kind of macro
+        name, arguments = node.macroname.rstrip("*"), _list_arguments(node)
         last_argument = arguments[-1] if arguments else None
         match name:
-            case _ if name in LEVELS:
-                self._end()
+            case _ if name in HEADING_LEVELS:
+                self._end_paragraph()
                 self.text.add(self._read_plain(last_argument))
-                self._end(LEVELS[name])
-            case _ if name in TITLES:
+                self._end_paragraph(HEADING_LEVELS[name])
+            case _ if name in TITLE_MACROS:
                 self.text.title = self.text.title or self._read_plain(last_argument)
-            case _ if name in FRONT:
+            case _ if name in FRONT_MATTER_MACROS:
                 self.text.front_matter.append((name, self._read_plain(last_argument)))
             case _ if name in CITATION_MACROS:
                 keys = self._read_plain(last_argument).split(",")
                 other_arguments = [self._read_plain(argument) for argument in arguments[:-1]]
-                self.text.add(self._citations.mark(name, keys, other_arguments))
+                self.text.add(self._citations.format_mark(name, keys, other_arguments))
             case "nocite":
-                self._citations.mark(name, self._read_plain(last_argument).replace("*", "").split(","), ())
+                self._citations.format_mark(name, self._read_plain(last_argument).replace("*", "").split(","), ())
             case "footnote" | "footnotetext":
                 if number := self.text.add_note(self._read_separately(last_argument)):
                     self.text.add(f"[^{number}]")
-            case _ if name in NOTES_TO_AUTHORS:
+            case _ if name in AUTHOR_NOTE_MACROS:
                 self.text.left_out.append(
                     (f"the note {self._read_plain(last_argument)[:60]!r}", f"\\{name} is a note to the authors")
                 )
             case "textcolor" if arguments and self._read_plain(arguments[-2]).strip().lower() == "white":
                 self.text.hide("in the background colour", self._read_plain(last_argument))
-            case _ if name in HIDDEN:
+            case _ if name in HIDDEN_MACROS:
                 self.text.hide("marked as hidden", self._read_plain(last_argument))
-            case _ if name in ("textcolor", "captionof", *_SECOND_ARGUMENT):
+            case _ if name in ("textcolor", "captionof", *_SECOND_ARGUMENT_MACROS):
                 self._read(last_argument)
             case "href":
-                self._link(arguments)
+                self._add_link(arguments)
             case "caption":
-                self._end()
+                self._end_paragraph()
                 self._read(last_argument)
-                self._end()
+                self._end_paragraph()
             case "item":
-                self._item(last_argument)
+                self._begin_item(last_argument)
             case "par" | "newpage" | "clearpage" | "maketitle" | "bigskip" | "medskip":
-                self._end()
+                self._end_paragraph()
             case "\\" | "newline" | "tabularnewline" | "linebreak":
                 self.text.end_line()
             case "and":
                 self.text.add(", ")
             case "includegraphics":
-                self._count("picture")
-            case _ if name in REFERENCES:
+                self._count_unread("picture")
+            case _ if name in REFERENCE_MACROS:
                 self.text.add(self._read_plain(last_argument))
-            case _ if name in IGNORED or name == "bibitem":
+            case _ if name in IGNORED_MACROS or name == "bibitem":
                 pass
             case _:
                 self._read_other_macro(node, arguments)
 
-    def _link(self, arguments: Sequence[Sequence[Any]]) -> None:
-        address, label = (self._read_plain(arguments[place] if arguments else None) for place in (0, -1))
+    def _add_link(self, arguments: Sequence[Sequence[Any]]) -> None:
+        address, label = (self._read_plain(arguments[index] if arguments else None) for index in (0, -1))
         self.text.add(label if address in label or label in address else f"{label} ({address})")
 
-    def _quote(self, quoted: Sequence[Any] | None) -> None:
+    def _add_quote(self, quoted: Sequence[Any] | None) -> None:
         opening, closing = "‘’" if self._quote_depth % 2 else "“”"
         self._quote_depth += 1
         self.text.add(opening)
@@ -260,13 +263,13 @@ class _TexReader:
 
     def _read_other_macro(self, node: Any, arguments: Sequence[Sequence[Any]]) -> None:
         """Add the character that a macro prints, or its arguments."""
-        name, symbol = node.macroname.rstrip("*"), symbol_of(node.macroname)
-        if name in QUOTES:
-            self._quote(arguments[-1] if arguments else None)
-        elif name in APACITE:
+        name, symbol = node.macroname.rstrip("*"), find_symbol(node.macroname)
+        if name in QUOTE_MACROS:
+            self._add_quote(arguments[-1] if arguments else None)
+        elif name in APACITE_ARGUMENT_COUNTS:
             self.text.add(format_apacite(name, [self._read_plain(argument) for argument in arguments]))
-        elif name in PRINTED and not arguments:
-            self.text.add(PRINTED[name])
+        elif name in PRINTED_TEXTS and not arguments:
+            self.text.add(PRINTED_TEXTS[name])
         elif name == "texorpdfstring" and arguments:
             self._read(arguments[0])
         elif symbol is not None and not arguments:
@@ -283,63 +286,63 @@ class _TexReader:
             for argument in arguments:
                 self._read(argument)
 
-    def _item(self, label: Sequence[Any] | None) -> None:
-        self._end()
-        shown = self._read_plain(label).strip()
+    def _begin_item(self, label: Sequence[Any] | None) -> None:
+        self._end_paragraph()
+        label_text = self._read_plain(label).strip()
         self._mark = "- "
-        if shown and shown not in "-–—•*·":
-            self.text.add(f"{shown} ")
+        if label_text and label_text not in "-–—•*·":
+            self.text.add(f"{label_text} ")
 
-    def _environment(self, node: Any) -> None:
+    def _read_environment(self, node: Any) -> None:
         name = node.environmentname.rstrip("*")
-        if name in ABSTRACTS:
-            self._end()
-            self.text.add(ABSTRACTS[name])
-            self._end(LEVELS["section"])
+        if name in ABSTRACT_HEADINGS:
+            self._end_paragraph()
+            self.text.add(ABSTRACT_HEADINGS[name])
+            self._end_paragraph(HEADING_LEVELS["section"])
             self._read(node.nodelist)
-        elif name in FORMULAS:
-            self._formula(node.nodelist)
+        elif name in FORMULA_ENVIRONMENTS:
+            self._add_formula(node.nodelist)
             return
         elif name == "verbatim":
-            self._end()
+            self._end_paragraph()
             self.text.add(node.latex_verbatim().split("\n", 1)[-1].rsplit("\\end", 1)[0])
-        elif name in DRAWINGS:
-            self._count("drawing")
-        elif name in TABLES:
+        elif name in DRAWING_ENVIRONMENTS:
+            self._count_unread("drawing")
+        elif name in TABLE_ENVIRONMENTS:
             self._read_table(node.nodelist)
-        elif name in BIBLIOGRAPHIES:
-            self._end()
-            for entry in self._citations.printed_entries(node.nodelist, self._read_plain):
+        elif name in BIBLIOGRAPHY_ENVIRONMENTS:
+            self._end_paragraph()
+            for entry in self._citations.read_printed_entries(node.nodelist, self._read_plain):
                 self.text.reference_lines.append(entry)
         else:
-            self._block(name, node)
-        self._end()
+            self._read_block(name, node)
+        self._end_paragraph()
 
-    def _block(self, name: str, node: Any) -> None:
-        outer = self._mark
-        if name in LISTS:
-            self._end()
+    def _read_block(self, name: str, node: Any) -> None:
+        outer_mark = self._mark
+        if name in LIST_ENVIRONMENTS:
+            self._end_paragraph()
             self._mark = ""
         elif name not in ("center", "document", "small", "frontmatter"):
-            self._end()
-        if name in STATEMENTS:
+            self._end_paragraph()
+        if name in STATEMENT_ENVIRONMENTS:
             self.text.add(f"{name.capitalize()}. ")
         self._read(node.nodelist)
-        if name in LISTS:
-            self._end()
+        if name in LIST_ENVIRONMENTS:
+            self._end_paragraph()
             self._mark = ""
-        elif name in STATEMENTS:
-            self._mark = outer
+        elif name in STATEMENT_ENVIRONMENTS:
+            self._mark = outer_mark
 
     def _read_table(self, nodes: Sequence[Any]) -> None:
         """Add a table, with one line per row."""
-        self._end()
+        self._end_paragraph()
         self.text.tables += 1
         rows = [""]
         cell: list[Any] = []
 
-        def end_cell(between: str) -> None:
-            rows[-1] += self._read_plain(cell) + between
+        def end_cell(separator: str) -> None:
+            rows[-1] += self._read_plain(cell) + separator
             cell.clear()
 
         for node in nodes:
@@ -356,19 +359,19 @@ class _TexReader:
         for row in rows:
             if row.strip(" |"):
                 self.text.add(row)
-                self._end()
+                self._end_paragraph()
 
-    def _count(self, what: str) -> None:
-        self._unread[what] = self._unread.get(what, 0) + 1
+    def _count_unread(self, part: str) -> None:
+        self._unread[part] = self._unread.get(part, 0) + 1
 
 
-def _arguments(node: Any) -> list[Sequence[Any]]:
+def _list_arguments(node: Any) -> list[Sequence[Any]]:
     """Return the nodes of each argument that is present, without stars."""
     nodes = node.nodeargd.argnlist if node.nodeargd is not None and node.nodeargd.argnlist else []
-    found = (
+    argument_nodes = (
         item.nodelist if isinstance(item, latexwalker.LatexGroupNode) else [item] for item in nodes if item is not None
     )
-    return [nodes for nodes in found if not (len(nodes) == 1 and getattr(nodes[0], "chars", "") == "*")]
+    return [nodes for nodes in argument_nodes if not (len(nodes) == 1 and getattr(nodes[0], "chars", "") == "*")]
 
 
 def _is_white(nodes: Sequence[Any]) -> bool:
@@ -376,6 +379,8 @@ def _is_white(nodes: Sequence[Any]) -> bool:
     for node in nodes[:2]:
         if isinstance(node, latexwalker.LatexMacroNode) and node.macroname == "color":
             return any(
-                getattr(item, "chars", "").strip().lower() == "white" for nodes in _arguments(node) for item in nodes
+                getattr(item, "chars", "").strip().lower() == "white"
+                for nodes in _list_arguments(node)
+                for item in nodes
             )
     return False

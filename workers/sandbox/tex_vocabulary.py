@@ -1,15 +1,15 @@
 """TeX macros and environments, classified by what they print. Arguments are in pylatexenc's notation: `*` for a star,
 `[` for an optional argument, `{` for a required one."""
 
-LEVELS = {
+HEADING_LEVELS = {
     "part": 1, "chapter": 1, "section": 2, "subsection": 3, "subsubsection": 4, "paragraph": 5, "subparagraph": 6,
 }  # fmt: skip
-FRONT = (
+FRONT_MATTER_MACROS = (
     "author", "date", "thanks", "affiliation", "affil", "institute", "address", "email", "orcid", "institution",
     "committee", "director", "supervisor", "supervisors", "advisor", "advisors", "adviser", "coadvisor", "cosupervisor",
     "promotor", "copromotor", "reader", "examiner", "studentname", "authorname",
 )  # fmt: skip
-TITLES = ("title", "icmltitle", "Title")
+TITLE_MACROS = ("title", "icmltitle", "Title")
 CITATION_MACROS = (
     "cite", "citep", "citet", "citealp", "citealt", "citeauthor", "citeyear", "citeyearpar", "citenum", "parencite",
     "textcite", "autocite", "footcite", "fullcite", "supercite", "smartcite", "Citet", "Citep", "Cite", "Textcite",
@@ -18,7 +18,7 @@ CITATION_MACROS = (
     "volcite", "notecite", "pnotecite", "citeNP", "shortciteA", "shortciteNP", "fullciteA", "maskcite", "citeasnoun",
     "citeaffixed", "possessivecite", "citepos", "citeonline",
 )  # fmt: skip
-IGNORED = {
+IGNORED_MACROS = {
     "includeonly": "{",
     "label": "{", "vspace": "*{", "hspace": "*{", "includegraphics": "*[[{", "bibliographystyle": "{",
     "setlength": "{{",
@@ -38,10 +38,10 @@ IGNORED = {
     "lstset": "{", "tikzset": "{", "pgfplotsset": "{", "usetikzlibrary": "{", "makeatletter": "", "makeatother": "",
 }  # fmt: skip
 """Macros that print nothing, with their arguments, which are not text."""
-NOTES_TO_AUTHORS = ("todo", "fixme", "missingfigure", "marginpar")
-HIDDEN = ("phantom", "hphantom", "vphantom")
-LINKS = ("url", "nolinkurl", "path")
-PRINTED = {
+AUTHOR_NOTE_MACROS = ("todo", "fixme", "missingfigure", "marginpar")
+HIDDEN_MACROS = ("phantom", "hphantom", "vphantom")
+LINK_MACROS = ("url", "nolinkurl", "path")
+PRINTED_TEXTS = {
     "BBA": "&", "BBACOMMA": ",", "BBOP": "(", "BBCP": ")", "BBOQ": "", "BBCQ": "", "BED": "Ed.", "BEDS": "Eds.",
     "BIn": "In", "BPG": "p.", "BPGS": "pp.", "BVOL": "Vol.", "BVOLS": "Vols.", "BNUM": "No.", "BCHAP": "chap.",
     "BAvailFrom": "Retrieved from ", "BRetrieved": "Retrieved ", "BRetrievedFrom": "Retrieved from",
@@ -51,26 +51,26 @@ PRINTED = {
     "degree": "°", "celsius": "°C", "textordmasculine": "º",
 }  # fmt: skip
 """Macros without arguments and what they print; most are those of reference lists in the style apacite."""
-QUOTES = {
+QUOTE_MACROS = {
     "enquote": "*{", "say": "{", "textquote": "*[[{", "blockquote": "*[[{", "foreignquote": "*{{",
     "foreigntextquote": "*{[[{", "textcquote": "*[[{[{", "blockcquote": "*[[{[{",
 }  # fmt: skip
 """Macros that print quotation marks around their last argument."""
-REFERENCES = ("ref", "eqref", "autoref", "cref", "Cref", "pageref", "nameref", "vref")
-FORMULAS = (
+REFERENCE_MACROS = ("ref", "eqref", "autoref", "cref", "Cref", "pageref", "nameref", "vref")
+FORMULA_ENVIRONMENTS = (
     "equation", "align", "gather", "multline", "displaymath", "eqnarray", "math", "flalign", "alignat", "dmath",
 )  # fmt: skip
-DRAWINGS = ("tikzpicture", "pgfpicture", "picture", "CCSXML", "axis", "filecontents")
-LISTS = ("itemize", "enumerate", "description", "compactitem", "compactenum", "inparaenum", "acronym")
-TABLES = ("tabular", "tabularx", "tabulary", "longtable", "array", "tblr")
-BIBLIOGRAPHIES = ("thebibliography", "references")
-STATEMENTS = frozenset(
+DRAWING_ENVIRONMENTS = ("tikzpicture", "pgfpicture", "picture", "CCSXML", "axis", "filecontents")
+LIST_ENVIRONMENTS = ("itemize", "enumerate", "description", "compactitem", "compactenum", "inparaenum", "acronym")
+TABLE_ENVIRONMENTS = ("tabular", "tabularx", "tabulary", "longtable", "array", "tblr")
+BIBLIOGRAPHY_ENVIRONMENTS = ("thebibliography", "references")
+STATEMENT_ENVIRONMENTS = frozenset(
     {
         "theorem", "lemma", "definition", "hypothesis", "proposition", "corollary", "remark", "example", "assumption",
         "claim", "conjecture", "aim", "objective", "question",
     }
 )  # fmt: skip
-ABSTRACTS = {"abstract": "Abstract", "summary": "Summary", "keywords": "Keywords", "keyword": "Keywords"}
+ABSTRACT_HEADINGS = {"abstract": "Abstract", "summary": "Summary", "keywords": "Keywords", "keyword": "Keywords"}
 ENVIRONMENT_ARGUMENTS = {
     "minipage": "[[[{", "acronym": "[", "wrapfigure": "[{[{", "wraptable": "[{[{", "multicols": "{",
     "thebibliography": "{",

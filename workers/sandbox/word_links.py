@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from lxml import etree
 
-from workers.sandbox.office_package import OfficePackage, attribute, children, get_local_name
+from workers.sandbox.office_package import OfficePackage, find_children, get_attribute, get_local_name
 
 _INSTRUCTION = re.compile(r"\s*HYPERLINK\s+\"?(?P<target>[^\"\s]{1,2000})", re.IGNORECASE)
 _MAX_INSTRUCTION_CHARS = 4_000
@@ -15,7 +15,7 @@ _MAX_INSTRUCTION_CHARS = 4_000
 
 class _Field(NamedTuple):
     instruction: str = ""
-    shows: bool = False
+    has_begun: bool = False
     """Whether the text that the field shows has begun."""
 
 
@@ -25,20 +25,22 @@ class WordLinks:
     def __init__(self, package: OfficePackage, part: str) -> None:
         folder, _, name = part.rpartition("/")
         self._targets = {
-            attribute(relation, "Id"): attribute(relation, "Target") or ""
-            for relation in children(package.part(f"{folder}/_rels/{name}.rels", recover=True), "Relationship")
+            get_attribute(relation, "Id"): get_attribute(relation, "Target") or ""
+            for relation in find_children(
+                package.parse_part(f"{folder}/_rels/{name}.rels", recover=True), "Relationship"
+            )
         }
         self._fields: list[_Field] = []
 
-    def target_of(self, link: etree._Element) -> str:
+    def get_target(self, link: etree._Element) -> str:
         """Return the target of a `w:hyperlink` or `w:fldSimple` element; empty if it has none outside the document."""
         if get_local_name(link) == "fldSimple":
-            return _target_in(attribute(link, "instr") or "")
-        return self._targets.get(attribute(link, "id"), "")
+            return _parse_target(get_attribute(link, "instr") or "")
+        return self._targets.get(get_attribute(link, "id"), "")
 
     def read_field(self, element: etree._Element) -> str:
         """Follow the parts of a field in the order of the text. Return the target of the text after this part."""
-        kind = attribute(element, "fldCharType")
+        kind = get_attribute(element, "fldCharType")
         if get_local_name(element) == "instrText":
             self._fields[-1:] = [
                 field._replace(instruction=(field.instruction + (element.text or ""))[:_MAX_INSTRUCTION_CHARS])
@@ -47,13 +49,13 @@ class WordLinks:
         elif kind == "begin":
             self._fields.append(_Field())
         elif kind == "separate":
-            self._fields[-1:] = [field._replace(shows=True) for field in self._fields[-1:]]
+            self._fields[-1:] = [field._replace(has_begun=True) for field in self._fields[-1:]]
         elif kind == "end":
             self._fields[-1:] = []
-        shown = (_target_in(field.instruction) for field in reversed(self._fields) if field.shows)
-        return next(filter(None, shown), "")
+        targets = (_parse_target(field.instruction) for field in reversed(self._fields) if field.has_begun)
+        return next(filter(None, targets), "")
 
 
-def _target_in(instruction: str) -> str:
+def _parse_target(instruction: str) -> str:
     match = _INSTRUCTION.match(instruction)
     return match["target"] if match else ""

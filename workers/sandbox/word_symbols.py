@@ -5,7 +5,7 @@ Runs in the sandboxed process."""
 from lxml import etree
 
 from assayer.text.form_fields import UNTICKED
-from workers.sandbox.office_package import attribute
+from workers.sandbox.office_package import get_attribute
 
 _GREEK = dict(
     zip(
@@ -25,16 +25,20 @@ _WINGDINGS = {
 }  # fmt: skip
 
 
-def symbol_of(element: etree._Element) -> str:
+def get_symbol(element: etree._Element) -> str:
     """Return the character of a `w:sym` element; empty if it is unknown."""
-    font, code = (attribute(element, "font") or "").lower(), attribute(element, "char") or ""
+    font, code = (get_attribute(element, "font") or "").lower(), get_attribute(element, "char") or ""
     try:
         number = int(code, 16)
     except ValueError:
         return ""
-    place = number - 0xF000 if number >= 0xF000 else number
+    position = number - 0xF000 if number >= 0xF000 else number
     if font == "symbol":
-        return _SYMBOLS.get(place) or _GREEK.get(chr(place), "") or (chr(place) if 0x20 <= place < 0x7F else "")
+        return (
+            _SYMBOLS.get(position)
+            or _GREEK.get(chr(position), "")
+            or (chr(position) if 0x20 <= position < 0x7F else "")
+        )
     if font.startswith("wingdings"):
-        return _WINGDINGS.get(place, "")
+        return _WINGDINGS.get(position, "")
     return chr(number) if 0x20 <= number < 0xD800 else ""

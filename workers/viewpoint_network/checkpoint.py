@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from workers.viewpoint_network.network import ViewpointNetwork
 
-_KEY = "assayer-viewpoint-network"
+_METADATA_KEY = "assayer-viewpoint-network"
 
 
 class MemberRecord(Frozen):
@@ -52,30 +52,30 @@ class Checkpoint:
     weights: tuple["dict[str, Tensor]", ...]
     """State dictionaries, one per ensemble member, on the CPU."""
 
-    def networks(self) -> "list[ViewpointNetwork]":
+    def build_networks(self) -> "list[ViewpointNetwork]":
         """Return the networks, ready to score. Raises ConfigurationError if the weights do not fit the description."""
-        from workers.viewpoint_network.network import ViewpointNetwork, input_width
+        from workers.viewpoint_network.network import ViewpointNetwork, compute_input_width
 
-        description, built = self.description, []
+        description, networks = self.description, []
         architecture = description.settings.architecture
         for state in self.weights:
             classes = len(description.classes)
             network = ViewpointNetwork(
-                input_width(description.dimensions, classes, architecture), classes, architecture
+                compute_input_width(description.dimensions, classes, architecture), classes, architecture
             )
             try:
                 network.load_state_dict(state)
             except RuntimeError as error:
                 raise ConfigurationError("The checkpoint's weights do not fit its own description.") from error
-            built.append(network.eval())
-        return built
+            networks.append(network.eval())
+        return networks
 
-    def refuse_other(self, embedding: str, classes: tuple[str, ...]) -> None:
+    def check_compatible(self, embedding: str, classes: tuple[str, ...]) -> None:
         """Raise ConfigurationError unless the graph to be scored has the embedding and classes used in training."""
-        made_with = self.description.provenance.embedding
-        if embedding != made_with:
+        trained_embedding = self.description.provenance.embedding
+        if embedding != trained_embedding:
             raise ConfigurationError(
-                f"The network was trained on viewpoints embedded with {made_with!r}, but this graph uses "
+                f"The network was trained on viewpoints embedded with {trained_embedding!r}, but this graph uses "
                 f"{embedding!r}.",
                 "Train it again on this graph (`assayer graph train`), or use the embedding it was trained with.",
             )
@@ -96,7 +96,7 @@ def save_checkpoint(checkpoint: Checkpoint, path: Path) -> None:
         for name, tensor in state.items()
     }
     partial = path.with_name(path.name + ".partial")
-    save_file(tensors, partial, metadata={_KEY: checkpoint.description.model_dump_json()})
+    save_file(tensors, partial, metadata={_METADATA_KEY: checkpoint.description.model_dump_json()})
     partial.replace(path)
 
 
@@ -111,7 +111,7 @@ def load_checkpoint(path: Path) -> Checkpoint:
     except (OSError, SafetensorError) as error:
         raise InputError(f"{path} cannot be read as a checkpoint: {error}") from error
     try:
-        description = CheckpointDescription.model_validate(json.loads(metadata[_KEY]))
+        description = CheckpointDescription.model_validate(json.loads(metadata[_METADATA_KEY]))
     except (KeyError, ValueError, ValidationError) as error:
         raise InputError(
             f"{path} is a safetensors file, but not a viewpoint network of this version.",

@@ -54,7 +54,7 @@ class ViewpointNetwork(nn.Module):  # type: ignore[misc]
         return logits
 
 
-_DAYS_A_DECADE = 3652.5
+_DAYS_PER_DECADE = 3652.5
 
 
 class GraphTensors(NamedTuple):
@@ -66,21 +66,21 @@ class GraphTensors(NamedTuple):
     number of edges, so that multiplication yields the mean over neighbours."""
 
 
-def graph_tensors(graph: GraphArrays, architecture: Architecture, epoch: int, device: str) -> GraphTensors:
+def build_graph_tensors(graph: GraphArrays, architecture: Architecture, epoch: int, device: str) -> GraphTensors:
     """Build a graph's tensors. `epoch` is the day from which time is counted, as in the network's training."""
     columns = [graph.vectors] if architecture.reads_vectors else [graph.vectors[:, :0]]
     if architecture.reads_dates:
         dated = graph.dates != UNKNOWN
-        decades = np.where(dated, (graph.dates - epoch) / _DAYS_A_DECADE, 0)
+        decades = np.where(dated, (graph.dates - epoch) / _DAYS_PER_DECADE, 0)
         columns.append(np.stack([dated, decades], axis=1).astype(np.float32)[graph.idea_of])
     return GraphTensors(
         fixed=torch.from_numpy(np.concatenate(columns, axis=1)).to(device),
         idea_of=torch.from_numpy(graph.idea_of.astype(np.int64)).to(device),
-        adjacency=_adjacency(graph).to(device),
+        adjacency=_build_adjacency(graph).to(device),
     )
 
 
-def _adjacency(graph: GraphArrays) -> Tensor:
+def _build_adjacency(graph: GraphArrays) -> Tensor:
     nodes = len(graph.vectors)
     degrees = np.bincount(graph.targets, minlength=nodes)
     ends = torch.from_numpy(np.stack([graph.targets, graph.sources]).astype(np.int64))
@@ -92,13 +92,15 @@ def _adjacency(graph: GraphArrays) -> Tensor:
         return entries.coalesce().to_sparse_csr()
 
 
-def network_inputs(tensors: GraphTensors, labels: Tensor, classes: int, architecture: Architecture) -> Tensor:
+def build_network_inputs(tensors: GraphTensors, labels: Tensor, classes: int, architecture: Architecture) -> Tensor:
     """Return the input features (n, width). `labels` (i,) must be UNKNOWN for ideas whose labels are to be
     predicted."""
     if not architecture.reads_labels:
         return tensors.fixed
-    seen = labels[tensors.idea_of]
-    columns = torch.nn.functional.one_hot(seen.clamp(min=0), classes) * (seen != UNKNOWN).unsqueeze(1)
+    viewpoint_labels = labels[tensors.idea_of]
+    columns = torch.nn.functional.one_hot(viewpoint_labels.clamp(min=0), classes) * (
+        viewpoint_labels != UNKNOWN
+    ).unsqueeze(1)
     return torch.cat([tensors.fixed, columns.to(tensors.fixed.dtype)], dim=1)
 
 
@@ -109,10 +111,12 @@ def find_viewpoints_of_ideas(
     `rows`. Ideas without viewpoints are skipped."""
     starts = np.searchsorted(graph.idea_of, rows, side="left")
     ends = np.searchsorted(graph.idea_of, rows, side="right")
-    nodes = np.concatenate([np.arange(a, b) for a, b in zip(starts, ends, strict=True)] or [np.empty(0, np.int64)])
+    nodes = np.concatenate(
+        [np.arange(start, end) for start, end in zip(starts, ends, strict=True)] or [np.empty(0, np.int64)]
+    )
     return nodes.astype(np.int64), np.repeat(np.arange(len(rows)), ends - starts).astype(np.int64)
 
 
-def input_width(dimensions: int, classes: int, architecture: Architecture) -> int:
+def compute_input_width(dimensions: int, classes: int, architecture: Architecture) -> int:
     vectors = dimensions * architecture.reads_vectors
     return vectors + 2 * architecture.reads_dates + classes * architecture.reads_labels

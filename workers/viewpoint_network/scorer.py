@@ -20,25 +20,29 @@ class NetworkScorer:
     def __init__(self, checkpoint: Checkpoint, embedding: str, device: Device = "auto") -> None:
         """Create a scorer. `embedding` names the embedder used for the graphs to be scored."""
         torch = import_torch_geometric(checkpoint.description.settings.threads)
-        checkpoint.refuse_other(embedding, checkpoint.description.classes)
+        checkpoint.check_compatible(embedding, checkpoint.description.classes)
         self._checkpoint = checkpoint
         self._embedding = embedding
         self._device = choose_device(device, torch)
-        self._networks = [network.to(self._device) for network in checkpoint.networks()]
+        self._networks = [network.to(self._device) for network in checkpoint.build_networks()]
 
     @property
     def name(self) -> str:
-        made = self._checkpoint.description.provenance.made_at
-        return f"GraphEval-GNN of {made:%Y-%m-%d %H:%M}"
+        made_at = self._checkpoint.description.provenance.made_at
+        return f"GraphEval-GNN of {made_at:%Y-%m-%d %H:%M}"
 
     def score(self, graph: GraphArrays, rows: NDArray[np.int32]) -> NDArray[np.float64]:
         """Return class probabilities (ideas, classes); NaN for an idea without viewpoints."""
         import torch
 
-        from workers.viewpoint_network.network import find_viewpoints_of_ideas, graph_tensors, network_inputs
+        from workers.viewpoint_network.network import (
+            build_graph_tensors,
+            build_network_inputs,
+            find_viewpoints_of_ideas,
+        )
 
         description = self._checkpoint.description
-        self._checkpoint.refuse_other(self._embedding, graph.classes)
+        self._checkpoint.check_compatible(self._embedding, graph.classes)
         scores = np.full((len(rows), len(description.classes)), np.nan)
         nodes, owners = find_viewpoints_of_ideas(graph, rows)
         if not len(nodes):
@@ -47,16 +51,16 @@ class NetworkScorer:
         extractor = SubgraphExtractor(graph.hide_labels(rows), architecture.layers)
         nearby_nodes = extractor.find_nodes_within(nodes, architecture.layers)
         part = extractor.extract(nearby_nodes)
-        tensors = graph_tensors(part, architecture, description.epoch, self._device)
+        tensors = build_graph_tensors(part, architecture, description.epoch, self._device)
         labels = torch.from_numpy(part.labels.astype(np.int64)).to(self._device)
-        answered, places = np.unique(owners, return_inverse=True)
-        asked = torch.from_numpy(np.searchsorted(nearby_nodes, nodes)).to(self._device)
-        groups = torch.from_numpy(places.astype(np.int64)).to(self._device)
-        features = network_inputs(tensors, labels, len(description.classes), architecture)
+        scored_rows, positions = np.unique(owners, return_inverse=True)
+        scored_nodes = torch.from_numpy(np.searchsorted(nearby_nodes, nodes)).to(self._device)
+        groups = torch.from_numpy(positions.astype(np.int64)).to(self._device)
+        features = build_network_inputs(tensors, labels, len(description.classes), architecture)
         with torch.inference_mode():
-            logits = [network(features, tensors.adjacency, asked, groups) for network in self._networks]
+            logits = [network(features, tensors.adjacency, scored_nodes, groups) for network in self._networks]
             probabilities = torch.stack([torch.softmax(logit.double(), dim=1) for logit in logits]).mean(dim=0)
-        scores[answered] = probabilities.cpu().numpy()
+        scores[scored_rows] = probabilities.cpu().numpy()
         return scores
 
 

@@ -13,7 +13,7 @@ from assayer.models import Frozen, TextFlag, UnreadableCause, WebPage
 from assayer.ports import Clock
 from assayer.text.sanitise import build_hidden_flags, clean_text, sanitise
 from workers.fetching.downloader import Download, Downloader
-from workers.fetching.ssrf_guard import loggable_url
+from workers.fetching.ssrf_guard import make_loggable
 from workers.literature_apis.record_fields import parse_date
 from workers.outbound.metrics import PARSE_FAILURES
 from workers.sandbox.runner import Refused, parse_in_sandbox
@@ -61,7 +61,7 @@ class PageReader:
     async def _parse(self, page: bytes, download: Download) -> _Article:
         options = {
             "charset": download.charset,
-            "url": loggable_url(download.url),
+            "url": make_loggable(download.url),
             "today": self._clock.now().date().isoformat(),
             "characters": self._settings.characters,
         }
@@ -84,14 +84,14 @@ class PageReader:
             "nested": "is nested too deeply",
             "encoding": "has an encoding that could not be detected",
         }
-        message = f"{loggable_url(download.url)} {descriptions.get(cause, 'crashed the parser')}."
+        message = f"{make_loggable(download.url)} {descriptions.get(cause, 'crashed the parser')}."
         return Unreadable(message, cause=_CAUSES.get(cause, "markup"))
 
 
 def _build_text_page(download: Download, body: bytes) -> WebPage:
     text, flags = sanitise(_decode(body, download.charset))
     if not text.strip():
-        raise Unreadable(f"{loggable_url(download.url)} is empty.", cause="empty")
+        raise Unreadable(f"{make_loggable(download.url)} is empty.", cause="empty")
     return WebPage(url=download.url, title="", site="", text=text.strip(), flags=flags)
 
 
@@ -117,10 +117,10 @@ def _build_web_page(article: _Article, download: Download) -> WebPage:
 def _build_hidden_flags(hidden: Iterable[tuple[str, str]]) -> tuple[TextFlag, ...]:
     """Return flags for hidden text. HTML comments are flagged only if they look like prompt injection, because almost
     every page has comments."""
-    quiet = [pair for pair in hidden if pair[0] != _COMMENT]
-    spoken = [
+    hidden_texts = [pair for pair in hidden if pair[0] != _COMMENT]
+    suspicious_comments = [
         pair
         for pair in hidden
         if pair[0] == _COMMENT and any(flag.kind == "suspected_injection" for flag in build_hidden_flags([pair]))
     ]
-    return build_hidden_flags([*quiet, *spoken])
+    return build_hidden_flags([*hidden_texts, *suspicious_comments])

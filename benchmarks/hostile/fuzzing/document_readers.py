@@ -155,7 +155,7 @@ DOCUMENT_READERS: dict[str, Callable[[str], object]] = {
     "workers.sandbox.python_definitions.find_definitions": _read_definitions,
     "workers.sandbox.rich_text.read_rich_text": lambda text: _read_file(f"{{\\rtf1 {text}}}", rich_text.read_rich_text),
     "workers.sandbox.spreadsheet_rows.read_spreadsheet": _read_workbook,
-    "workers.sandbox.tex_document.tex_files": lambda text: _read_file(text, tex_document.tex_files),
+    "workers.sandbox.tex_document.unpack_tex_files": lambda text: _read_file(text, tex_document.unpack_tex_files),
     "workers.sandbox.word_text.read_word": _read_word,
     "workers.sandbox.word_text.read_word, the body": lambda text: _read_word(text, is_raw=True),
 }

@@ -293,9 +293,9 @@ INNER_READERS: dict[str, Callable[[str], object]] = {
         text, ("html", "pdf"), "a test"
     ),
     "workers.fetching.content_types.check_first_bytes": _check_first_bytes,
-    "workers.fetching.ssrf_guard.loggable_url": ssrf_guard.loggable_url,
-    "workers.full_texts.pdf_locations.additional_pdf_locations": lambda text: pdf_locations.additional_pdf_locations(
-        (text,), (), HostSettings()
+    "workers.fetching.ssrf_guard.make_loggable": ssrf_guard.make_loggable,
+    "workers.full_texts.pdf_locations.list_additional_pdf_locations": lambda text: (
+        pdf_locations.list_additional_pdf_locations((text,), (), HostSettings())
     ),
     "workers.llm.chat_completion.estimate_tokens": chat_completion.estimate_tokens,
     "assayer.methods.review.panel.is_repetition": lambda text: panel.is_repetition(text, f"{text} more"),
@@ -303,8 +303,8 @@ INNER_READERS: dict[str, Callable[[str], object]] = {
     "assayer.citing.evidence.check_plan_quote": lambda text: citing_evidence.check_plan_quote(text[:200], text),
     "assayer.citing.excerpts.cut_excerpt": lambda text: cut_excerpt(text[:200], text),
     "assayer.citing.excerpts.join_excerpts": lambda text: join_excerpts((text[:200], text[50:300]), text),
-    "workers.literature_apis.query_encoding.url_batches": lambda text: list(
-        query_encoding.url_batches(text.split(), 50, 2_000)
+    "workers.literature_apis.query_encoding.split_into_url_batches": lambda text: list(
+        query_encoding.split_into_url_batches(text.split(), 50, 2_000)
     ),
     "workers.outbound.source_requests.parse_json": _read_source_json,
 }

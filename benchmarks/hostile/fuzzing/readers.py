@@ -129,7 +129,7 @@ def _parse_completion(text: str) -> object:
 
 _LISTED_READERS: dict[str, Callable[[str], object]] = {
     **INNER_READERS,
-    "workers.llm.stated_limits.window_stated": lambda text: stated_limits.window_stated(text, ""),
+    "workers.llm.stated_limits.find_stated_window": lambda text: stated_limits.find_stated_window(text, ""),
     **REFERENCE_READERS,
     "assayer.blinding.blind.spans_to_mask": lambda text: blind.spans_to_mask(text, "A title"),
     "assayer.citing.further_quotes.find_further_quotes": lambda text: further_quotes.find_further_quotes(
@@ -228,10 +228,10 @@ _LISTED_READERS: dict[str, Callable[[str], object]] = {
     "workers.llm.completion.parse_completion": _parse_completion,
     "workers.sandbox.page_extraction.extract_article": _read_page,
     "workers.literature_apis.arxiv.read_page": lambda text: arxiv.read_page(encode_text(text), 0),
-    "workers.literature_apis.arxiv.search_query": lambda text: arxiv.search_query(text, OPEN),
-    "workers.literature_apis.record_fields.distinct_links": record_fields.distinct_links,
+    "workers.literature_apis.arxiv.build_search_query": lambda text: arxiv.build_search_query(text, OPEN),
+    "workers.literature_apis.record_fields.list_distinct_links": record_fields.list_distinct_links,
     "workers.literature_apis.record_fields.make_paper_id": lambda text: record_fields.make_paper_id("a", text),
-    "workers.web.search.read_shown_date": lambda text: search.read_shown_date(text, _TODAY),
+    "workers.web.search.parse_shown_date": lambda text: search.parse_shown_date(text, _TODAY),
 }
 READERS: dict[str, Callable[[str], object]] = {**build_readers(_LISTED_READERS), **_LISTED_READERS}
 """Readers by full name; a function with two entry points has a second entry, named after a comma."""

@@ -61,7 +61,7 @@ REFERENCE_READERS: dict[str, Callable[[str], object]] = {
     "workers.sandbox.tex_acronyms.expand_acronyms": lambda text: tex_acronyms.expand_acronyms(
         text, {"a": tex_acronyms.Acronym("A", "all")}
     ),
-    "workers.sandbox.tex_acronyms.take_acronyms": lambda text: tex_acronyms.take_acronyms(text, {}, printed=True),
+    "workers.sandbox.tex_acronyms.take_acronyms": lambda text: tex_acronyms.take_acronyms(text, {}, are_printed=True),
     "workers.sandbox.tex_groups.find_group_end": lambda text: tex_groups.find_group_end(f"{{{text}}}", 0),
     "workers.sandbox.tex_groups.read_groups": lambda text: tex_groups.read_groups(f"{{{text}", 0, 3),
     "workers.sandbox.tex_groups.read_option": lambda text: tex_groups.read_option(f"[{text}]", 0),

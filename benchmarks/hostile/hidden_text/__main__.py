@@ -23,7 +23,7 @@ from benchmarks.records import DATA
 from workers.documents.document_parsing import read_document
 from workers.documents.limits import OfficeLimits, PdfLimits
 from workers.documents.parsed_text import ParsedText
-from workers.documents.pdf_reader import pdf_text
+from workers.documents.pdf_reader import read_pdf_text
 from workers.sandbox.page_extraction import extract_article
 
 _LATIN_ORDERS = [text for text in ORDERS.values() if text.encode("cp1252", "ignore").decode("cp1252") == text]
@@ -80,9 +80,9 @@ async def _measure_pdfs(copies: int) -> None:
         body = draw_pages(idea)[0]
         orders = {way: _LATIN_ORDERS[(number + position) % len(_LATIN_ORDERS)] for position, way in enumerate(PDF_WAYS)}
         pages = [PDF_WAYS[way](body, order) for way, order in orders.items()]
-        clean_reading = await pdf_text(build_pdf([Page(body)]), PdfLimits(), "The PDF")
+        clean_reading = await read_pdf_text(build_pdf([Page(body)]), PdfLimits(), "The PDF")
         for position, way in enumerate(orders):
-            reading = await pdf_text(build_pdf([pages[position]]), PdfLimits(), "The PDF")
+            reading = await read_pdf_text(build_pdf([pages[position]]), PdfLimits(), "The PDF")
             tally.add(
                 way,
                 orders[way],
@@ -91,7 +91,7 @@ async def _measure_pdfs(copies: int) -> None:
                 clean_reading.text,
             )
         honest_pages = [way(body, _LATIN_ORDERS[number % len(_LATIN_ORDERS)]) for way in HONEST_PDF_WAYS.values()]
-        false_flags += len((await pdf_text(build_pdf(honest_pages), PdfLimits(), "The PDF")).hidden)
+        false_flags += len((await read_pdf_text(build_pdf(honest_pages), PdfLimits(), "The PDF")).hidden)
     tally.print_table()
     print(f"honest ways of PDFs: {false_flags} false flags on {copies * len(HONEST_PDF_WAYS)} pages")
 
@@ -143,7 +143,7 @@ async def _read_office_text(document: bytes) -> tuple[str, list[str]]:
 
 async def _measure_honest(max_ideas: int) -> None:
     texts = read_honest_ideas()[:max_ideas]
-    pdfs = [bool((await pdf_text(build_idea_pdf(idea), PdfLimits(), "The PDF")).hidden) for idea in texts]
+    pdfs = [bool((await read_pdf_text(build_idea_pdf(idea), PdfLimits(), "The PDF")).hidden) for idea in texts]
     pages = [bool(extract_article(build_page(idea), "utf-8", "", _TODAY).hidden) for idea in texts]
     print(f"\nhonest ideas: {sum(pdfs)} of {len(pdfs)} flagged as PDFs, {sum(pages)} of {len(pages)} as pages")
     office = [
@@ -151,7 +151,9 @@ async def _measure_honest(max_ideas: int) -> None:
     ]
     print(f"honest ideas: {sum(office)} of {len(office)} flagged as Word documents and OpenDocument texts")
     real_pdfs = sorted(DATA.glob("**/*.pdf"))
-    flags_of_pdfs = [bool((await pdf_text(path.read_bytes(), PdfLimits(), path.name)).hidden) for path in real_pdfs]
+    flags_of_pdfs = [
+        bool((await read_pdf_text(path.read_bytes(), PdfLimits(), path.name)).hidden) for path in real_pdfs
+    ]
     print(f"real PDFs: {sum(flags_of_pdfs)} of {len(flags_of_pdfs)} flagged; real pages: there are none in the data")
 
 

@@ -52,7 +52,7 @@ async def test_served_corpus_answers_like_the_local_corpus(tmp_path: Path, shard
             assert (served.version, served.source, len(served)) == (local.version, local.source, len(local))
             for last in (None, dt.date(2016, 12, 31), dt.date(1999, 1, 1)):
                 window = Window.until(last)
-                assert served.newest(window) == local.newest(window)
+                assert served.get_newest_date(window) == local.get_newest_date(window)
                 assert await served.search([ON_TOPIC], 5, window) == await local.search([ON_TOPIC], 5, window)
                 assert await served.snippets(["bees"], 5, window) == await local.snippets(["bees"], 5, window)
                 assert await served.neighbours(ids, 3, window) == await local.neighbours(ids, 3, window)

@@ -40,7 +40,7 @@ from orchestrator.web.services import Services
 from orchestrator.webhooks.secrets import SecretCipher
 from tests.contract.store_records import report
 from workers.documents.document_parsing import read_table
-from workers.documents.page_rendering import page_pictures
+from workers.documents.page_rendering import render_pages
 
 ACME, OTHER = TenantId("acme"), TenantId("other")
 KEY = "Mo6xBqoz07Lr4rVLZ-s_oN-oSCnnzBtnm2c0C5LWlUY="
@@ -94,7 +94,7 @@ class Service:
             SecretCipher([KEY]),
             partial(check_webhook_address, WebhookSettings(allow=("127.0.0.0/8",), plain_http=True)),
             read_table,
-            page_pictures,
+            render_pages,
             ready,
             api=ApiSettings(**{"refusal_seconds": 0.0, **settings}),
             keys=ApiKeySettings(requests_per_minute=100_000),

@@ -167,7 +167,7 @@ def test_email_reaches_its_server_only_from_pools() -> None:
     assert settings["ASSAYER_ACCESS__URL"].startswith("https://")
     (way,) = (item for item in filter_by_kind(built, "NetworkPolicy") if item["metadata"]["name"] == "mail")
     assert way["spec"]["podSelector"] == {"matchLabels": {"assayer/part": "pools"}}
-    assert [port["port"] for rule in way["spec"]["egress"] for port in rule["ports"]] == [server.port_or_usual]
+    assert [port["port"] for rule in way["spec"]["egress"] for port in rule["ports"]] == [server.effective_port]
     (pools,) = (pod for pod in list_pods(built) if pod.labels["assayer/part"] == "pools")
     assert {"secretRef": {"name": "assayer-mail", "optional": True}} in pools.containers[0]["envFrom"]
     assert "ASSAYER_MAIL" not in str(without)

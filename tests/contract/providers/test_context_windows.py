@@ -95,7 +95,7 @@ def _limit_window(words: str, window: int = WINDOW, factor: float = 1.0) -> Quir
 async def test_answer_length_fits_the_window_named_in_a_refusal(words: str) -> None:
     async with Imitation(_limit_window(words)) as provider, open_gateway(provider) as gateway:
         await gateway.run(LONG, a_question("Weights help. " * 1_000), a_run())
-        assert gateway.context_tokens("m") == WINDOW
+        assert gateway.get_context_tokens("m") == WINDOW
         assert len(provider.requests) == 2
         await gateway.run(LONG, a_question("Weights of 2. " * 900), a_run())
         assert len(provider.requests) == 3
@@ -115,7 +115,7 @@ async def test_llama_cpp_window_is_read_from_server_properties() -> None:
     props = {"default_generation_settings": {"n_ctx": WINDOW}, "total_slots": 2}
     async with Imitation(lambda _: None, listed, props) as provider, open_gateway(provider) as gateway:
         await gateway.reach()
-        assert gateway.context_tokens("m") == WINDOW
+        assert gateway.get_context_tokens("m") == WINDOW
 
 
 async def test_configured_window_overrides_the_listed_window() -> None:
@@ -124,7 +124,7 @@ async def test_configured_window_overrides_the_listed_window() -> None:
         open_gateway(provider, context_tokens=4_096) as gateway,
     ):
         await gateway.reach()
-        assert gateway.context_tokens("m") == 4_096
+        assert gateway.get_context_tokens("m") == 4_096
 
 
 async def test_least_relevant_entries_are_left_out_and_counted() -> None:
@@ -162,7 +162,7 @@ async def test_request_above_the_tokens_of_a_minute_is_shortened_not_repeated(st
 
     async with Imitation(quirk) as provider, open_gateway(provider) as gateway:
         await gateway.run(LONG, a_question("Weights help. " * 1_000), a_run())
-        assert (gateway.context_tokens("m"), len(provider.requests)) == (WINDOW, 2)
+        assert (gateway.get_context_tokens("m"), len(provider.requests)) == (WINDOW, 2)
 
 
 async def test_oversized_prompt_that_cannot_be_cut_is_rejected_with_provider_message() -> None:

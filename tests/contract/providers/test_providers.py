@@ -23,7 +23,7 @@ from tests.contract.providers.quirks import ANSWERED, Answered
 from tests.contract.providers.refusals import REFUSED, Refused
 from tests.contract.weighing import WEIGHING, a_question, a_run
 from workers.llm.errors import TransientLlmFailure
-from workers.llm.retry_and_repair import Asking
+from workers.llm.retry_and_repair import AnswerServices
 
 LONG = replace(WEIGHING, max_tokens=6_000)
 
@@ -65,13 +65,13 @@ async def test_interrupted_request_is_sent_again_after_the_stated_wait(
 ) -> None:
     waits: list[float | None] = []
 
-    def wait(_: Asking, state: RetryCallState) -> float:
+    def wait(_: AnswerServices, state: RetryCallState) -> float:
         failure = state.outcome.exception() if state.outcome is not None else None
         assert isinstance(failure, TransientLlmFailure)
         waits.append(failure.retry_after)
         return 0.0
 
-    monkeypatch.setattr(Asking, "wait", wait)
+    monkeypatch.setattr(AnswerServices, "compute_delay", wait)
     async with (
         Imitation(lambda seen: case.reply if seen.number == 1 else None) as provider,
         open_gateway(provider, retry_after_max_seconds=1e6) as gateway,

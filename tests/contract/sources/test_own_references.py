@@ -15,7 +15,7 @@ from tests.contract.sources.specimens import LIBRARY
 from tests.memory_corpus import MemoryCorpus
 from tests.unit.twins import make_run
 from workers.embedding.hashing_embedder import HashingEmbedder
-from workers.literature.reference_sources import reference_sources
+from workers.literature.reference_sources import create_reference_sources
 from workers.literature.settings import LiteratureSettings
 from workers.literature_apis.capabilities import LiteratureSource
 from workers.literature_apis.crossref import Crossref
@@ -42,7 +42,7 @@ async def check_references(entries: list[str], gateway: SourceGateway) -> OwnRef
     }
     own = await check_own_references(
         parse_idea(text, "idea.md"),
-        reference_sources(corpus, makers, settings, run),
+        create_reference_sources(corpus, makers, settings, run),
         NoLlm(),
         run,
         OwnReferenceOptions(),

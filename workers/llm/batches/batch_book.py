@@ -24,7 +24,7 @@ class BatchBook(Protocol):
         collected repeatedly and by several callers."""
         ...
 
-    async def bill(self, keys: Collection[str], run_id: str) -> set[str]:
+    async def claim_billing(self, keys: Collection[str], run_id: str) -> set[str]:
         """Return the keys of the answers for which the run pays. An answer is billed to the run that asks first, and
         again to the same run if it repeats the call before the answer is settled. Call this just before writing the
         ledger."""
@@ -35,7 +35,7 @@ class BatchBook(Protocol):
         in the cache just before the answer was stored, can collect them; later requests start anew."""
         ...
 
-    async def give_up_overdue(self) -> None:
+    async def expire_overdue(self) -> None:
         """End, without a result, all calls that are still queued after their deadline."""
         ...
 

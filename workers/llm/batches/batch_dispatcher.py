@@ -22,10 +22,10 @@ _LOG = logging.getLogger(__name__)
 _CLAIM_SECONDS = 45.0
 """Seconds until another process takes over from one that died while sending. Must exceed the duration of a request that
 creates a batch."""
-_CLOCKS_DIFFER_SECONDS = 3_600.0
+_CLOCK_TOLERANCE_SECONDS = 3_600.0
 """Tolerance for clock differences: a batch at the endpoint may seem this many seconds older than its row."""
 _FORGET_SECONDS = 2 * 86_400.0
-_MAY_CHANGE = frozenset({"wrong_key", "forbidden", "quota"})
+_FIXABLE_REASONS = frozenset({"wrong_key", "forbidden", "quota"})
 """Reasons for a refusal that an operator can fix. The batch waits for the fix until some time after its deadline."""
 
 
@@ -43,50 +43,50 @@ class BatchDispatcher:
             settings.gather_seconds, settings.longest_gather_seconds, settings.most_requests, settings.most_bytes
         )
 
-    async def work(self) -> None:
+    async def process_due(self) -> None:
         """Process everything that is due now, unless another process is already doing so. Raises StorageError."""
-        if not await self._claim():
+        if not await self._acquire_claim():
             return
         try:
-            await self._book.give_up_overdue()
+            await self._book.expire_overdue()
             for batch in await self._book.list_open_batches():
                 await self._advance(batch)
-            while (due := await self._book.gather(self._rules)) is not None:
-                await self._advance(due)
-            if forgotten := await self._book.delete_older(_FORGET_SECONDS):
+            while (due_batch := await self._book.gather(self._rules)) is not None:
+                await self._advance(due_batch)
+            if deleted_answers := await self._book.delete_older(_FORGET_SECONDS):
                 _LOG.warning(
-                    "%d paid answers from batches were never collected, because their jobs had ended", forgotten
+                    "%d paid answers from batches were never collected, because their jobs had ended", deleted_answers
                 )
         except _ClaimLost:
             _LOG.info("another process has taken over sending the batches")
         finally:
-            await self._claims.release(_CLAIM, self._claimant)
+            await self._claims.release(_CLAIM_KEY, self._claimant)
 
-    async def _claim(self) -> bool:
+    async def _acquire_claim(self) -> bool:
         """Claim the sending of batches for `_CLAIM_SECONDS`, or renew the claim. Return whether this succeeded."""
-        return await self._claims.claim(_CLAIM, self._claimant, _CLAIM_SECONDS)
+        return await self._claims.claim(_CLAIM_KEY, self._claimant, _CLAIM_SECONDS)
 
     async def _advance(self, batch: OutgoingBatch) -> None:
         """Advance a batch by one step. After a temporary failure, the next round retries the step, until
         `cancel_seconds` after the deadline."""
-        if not await self._claim():
+        if not await self._acquire_claim():
             raise _ClaimLost
         try:
             await (self._watch(batch) if batch.remote_id else self._send(batch))
         except TransientLlmFailure as failure:
             _LOG.warning("batch %s: %s", batch.id, failure)
-            await self._give_up_late(batch)
+            await self._abandon_if_late(batch)
         except PermanentLlmFailure as failure:
-            if failure.reason in _MAY_CHANGE:
+            if failure.reason in _FIXABLE_REASONS:
                 _LOG.error("batch %s was refused by the endpoint: %s", batch.id, failure)
-                await self._give_up_late(batch)
+                await self._abandon_if_late(batch)
                 return
             _LOG.error("batch %s failed: %s; its requests are sent to the live endpoint", batch.id, failure)
-            await self._give_up(batch)
+            await self._abandon(batch)
 
     async def _send(self, batch: OutgoingBatch) -> None:
-        began = batch.created_at.timestamp() - _CLOCKS_DIFFER_SECONDS
-        existing = await self._remote.find(batch.id, began)
+        earliest_creation = batch.created_at.timestamp() - _CLOCK_TOLERANCE_SECONDS
+        existing = await self._remote.find(batch.id, earliest_creation)
         if existing is not None:
             _LOG.info("batch %s already exists at the endpoint, as %s", batch.id, existing.id)
             await self._book.mark_sent(batch.id, existing.id)
@@ -97,7 +97,7 @@ class BatchDispatcher:
             return
         lines = await asyncio.to_thread(write_batch_lines, calls)
         file_id = await self._remote.upload(batch.id, lines)
-        if not await self._claim():
+        if not await self._acquire_claim():
             raise _ClaimLost
         created = await self._remote.create(batch.id, file_id)
         await self._book.mark_sent(batch.id, created.id)
@@ -105,9 +105,9 @@ class BatchDispatcher:
         _LOG.info("batch %s: sent %d requests to model %s, as %s", batch.id, len(calls), batch.model, created.id)
 
     async def _watch(self, batch: OutgoingBatch) -> None:
-        remote = await self._remote.look(batch.remote_id)
+        remote = await self._remote.fetch(batch.remote_id)
         now = self._clock.now()
-        if remote.ended:
+        if remote.has_ended:
             await self._close(batch, remote)
         elif batch.cancelled_at is None and now >= batch.until:
             _LOG.warning("batch %s is past its deadline: cancelling it", batch.id)
@@ -117,39 +117,39 @@ class BatchDispatcher:
             _LOG.error(
                 "batch %s did not end after it was cancelled: some of its requests may be paid for twice", batch.id
             )
-            await self._give_up(batch)
+            await self._abandon(batch)
 
     @property
     def _max_wait(self) -> dt.timedelta:
         return dt.timedelta(seconds=self._settings.cancel_seconds)
 
     async def _close(self, batch: OutgoingBatch, remote: RemoteBatch) -> None:
-        results = await self._remote.results(remote)
+        results = await self._remote.fetch_results(remote)
         await self._book.close(batch.id, results)
         BATCHES.labels(remote.status).inc()
         answered = sum(result.answer is not None for result in results)
         reason = f": {remote.problem}" if remote.problem else ""
         _LOG.info("batch %s is %s%s; it answered %d requests", batch.id, remote.status, reason, answered)
-        for file_id in remote.files:
+        for file_id in remote.file_ids:
             try:
                 await self._remote.delete(file_id)
             except (TransientLlmFailure, PermanentLlmFailure) as failure:
                 _LOG.warning("file %s of batch %s could not be deleted: %s", file_id, batch.id, failure)
 
-    async def _give_up_late(self, batch: OutgoingBatch) -> None:
+    async def _abandon_if_late(self, batch: OutgoingBatch) -> None:
         """Give up a batch that cannot be sent or checked, if its deadline passed more than `cancel_seconds` ago."""
         if self._clock.now() - batch.until >= self._max_wait:
             _LOG.error(
                 "batch %s was abandoned after its deadline: some of its requests may be paid for twice", batch.id
             )
-            await self._give_up(batch)
+            await self._abandon(batch)
 
-    async def _give_up(self, batch: OutgoingBatch) -> None:
+    async def _abandon(self, batch: OutgoingBatch) -> None:
         await self._book.close(batch.id, ())
         BATCHES.labels("abandoned").inc()
 
 
-_CLAIM = "batches of calls to the LLM"
+_CLAIM_KEY = "batches of calls to the LLM"
 
 
 class _ClaimLost(Exception):

@@ -17,7 +17,7 @@ from assayer.ports import Clock
 from workers.llm.batches.batch_book import BatchBook
 from workers.llm.batches.batch_dispatcher import BatchDispatcher
 from workers.llm.batches.remote_batches import RemoteBatches
-from workers.llm.chat_completion import ChatRequest, ChatResult, Requester, WaitedFor
+from workers.llm.chat_completion import BatchReference, ChatRequest, ChatResult, Requester
 from workers.llm.completion import UnusableResponse, parse_completion
 from workers.llm.endpoint import LlmEndpoint
 from workers.llm.metrics import BATCH_CALLS, WAITING_FOR_BATCH
@@ -37,13 +37,13 @@ class BatchTier:
     def __init__(
         self,
         settings: LlmBatchSettings,
-        live: LlmEndpoint,
+        endpoint: LlmEndpoint,
         book: BatchBook,
         dispatcher: BatchDispatcher,
         clock: Clock,
     ) -> None:
         self._settings = settings
-        self._endpoint = live
+        self._endpoint = endpoint
         self._book = book
         self._dispatcher = dispatcher
         self._clock = clock
@@ -52,7 +52,7 @@ class BatchTier:
         self._stop_error: ComponentUnavailable | None = None
 
     async def __aenter__(self) -> Self:
-        self._task = asyncio.create_task(self._work_until_cancelled(), name="batches of calls to the LLM")
+        self._task = asyncio.create_task(self._run_until_cancelled(), name="batches of calls to the LLM")
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -69,22 +69,22 @@ class BatchTier:
         collects it. Raises StorageError, TransientLlmFailure or PermanentLlmFailure."""
         if self._clock.now() >= until:
             return await self._endpoint.complete(request, requester)
-        body = to_json(request.body(self._endpoint.dialect(request.model))).decode()
-        key = request_key(request)
+        body = to_json(request.build_body(self._endpoint.get_dialect(request.model))).decode()
+        key = compute_request_key(request)
         call = BatchCall(key=key, run_id=requester.run, model=request.model, body=body, until=until)
-        began = self._clock.monotonic()
+        started = self._clock.monotonic()
         collected = await self._collect(call)
-        result = self._result(collected)
+        result = self._parse_result(collected)
         BATCH_CALLS.labels(request.model, "returned" if result is None else "answered").inc()
         if result is None:
             result = await self._endpoint.complete(request, requester)
-            return result._replace(waited=WaitedFor(key, None))
-        requester.note_sent(began)
-        return result._replace(waited=WaitedFor(key, self._settings.price_share))
+            return result._replace(waited=BatchReference(key, None))
+        requester.record_send(started)
+        return result._replace(waited=BatchReference(key, self._settings.price_share))
 
-    async def bill(self, keys: Collection[str], run_id: str) -> set[str]:
+    async def claim_billing(self, keys: Collection[str], run_id: str) -> set[str]:
         """Return the keys of those batch answers for which the run pays. Raises StorageError."""
-        return await self._book.bill(keys, run_id)
+        return await self._book.claim_billing(keys, run_id)
 
     async def settle(self, keys: Collection[str]) -> None:
         """Mark the results of these calls as recorded in the ledger."""
@@ -117,7 +117,7 @@ class BatchTier:
             if not self._waiters_by_key[key]:
                 del self._waiters_by_key[key]
 
-    def _result(self, collected: CollectedCall) -> ChatResult | None:
+    def _parse_result(self, collected: CollectedCall) -> ChatResult | None:
         if collected.answer is None:
             return None
         try:
@@ -127,46 +127,46 @@ class BatchTier:
             return None
         return ChatResult(completion)
 
-    async def _work_until_cancelled(self) -> None:
+    async def _run_until_cancelled(self) -> None:
         try:
-            await self._work()
+            await self._run()
         except Exception as error:
             self._stop_error = ComponentUnavailable(
                 f"Sending and monitoring of batches stopped: {error!r}.", "Please report this."
             )
-            self._resolve(list(self._waiters_by_key))
+            self._resolve_waiters(list(self._waiters_by_key))
             raise
 
-    async def _work(self) -> None:
+    async def _run(self) -> None:
         while True:
             try:
-                await self._dispatcher.work()
-                await self._wake()
+                await self._dispatcher.process_due()
+                await self._wake_waiters()
             except StorageError as error:
                 _LOG.warning("batches could not be sent or monitored: %s; trying again", error)
             await asyncio.sleep(self._settings.poll_seconds)
 
-    async def _wake(self) -> None:
+    async def _wake_waiters(self) -> None:
         if self._waiters_by_key:
-            self._resolve(await self._book.find_ended(list(self._waiters_by_key)))
+            self._resolve_waiters(await self._book.find_ended(list(self._waiters_by_key)))
 
-    def _resolve(self, keys: Sequence[str]) -> None:
+    def _resolve_waiters(self, keys: Sequence[str]) -> None:
         for key in keys:
             for ended in self._waiters_by_key.get(key, ()):
                 if not ended.done():
                     ended.set_result(None)
 
 
-def request_key(request: ChatRequest) -> str:
+def compute_request_key(request: ChatRequest) -> str:
     """Return the SHA-256 digest of a request's whole content. The digest identifies the request's answer. A repair
     attempt counts as a different request."""
     return hashlib.sha256(json.dumps(request).encode()).hexdigest()
 
 
 def make_batch_tier(
-    settings: LlmSettings, live: LlmEndpoint, book: BatchBook, claims: Claims, clock: Clock
+    settings: LlmSettings, endpoint: LlmEndpoint, book: BatchBook, claims: Claims, clock: Clock
 ) -> BatchTier:
     """Create a batch tier that shares the live endpoint's connections. Batches are sent while its context is open."""
     batch = settings.batch
-    remote = RemoteBatches(live, batch.window, batch.most_bytes)
-    return BatchTier(batch, live, book, BatchDispatcher(batch, book, remote, claims, clock), clock)
+    remote = RemoteBatches(endpoint, batch.window, batch.most_bytes)
+    return BatchTier(batch, endpoint, book, BatchDispatcher(batch, book, remote, claims, clock), clock)

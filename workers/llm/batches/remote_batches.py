@@ -13,13 +13,13 @@ from workers.llm.endpoint import LlmEndpoint
 from workers.llm.error_body import clip_line
 from workers.llm.errors import TransientLlmFailure
 
-_MARK = "assayer-batch"
+_METADATA_KEY = "assayer-batch"
 """Metadata key under which a batch carries the id that this program gave it."""
-_SECONDS = 20.0
+_REQUEST_SECONDS = 20.0
 """Timeout in seconds for a request without a file."""
 _TRANSFER_SECONDS = 600.0
 _MAX_PAGES = 50
-_PAGE = 100
+_PAGE_ITEMS = 100
 
 RemoteStatus = Literal[
     "validating", "failed", "in_progress", "finalizing", "completed", "expired", "cancelling", "cancelled"
@@ -47,11 +47,11 @@ class RemoteBatch(BaseModel):
     metadata: dict[str, str] | None = None
 
     @property
-    def ended(self) -> bool:
+    def has_ended(self) -> bool:
         return self.status in {"completed", "failed", "expired", "cancelled"}
 
     @property
-    def files(self) -> list[str]:
+    def file_ids(self) -> list[str]:
         return [item for item in (self.input_file_id, self.output_file_id, self.error_file_id) if item]
 
     @property
@@ -103,21 +103,21 @@ class RemoteBatches:
         """Create a client. `most_bytes` limits the size of a sent file; result files may be four times as large."""
         self._endpoint = endpoint
         self._window = window
-        self._most_result_bytes = 4 * most_bytes
+        self._max_result_bytes = 4 * most_bytes
 
     async def find(self, batch_id: str, created_at: float) -> RemoteBatch | None:
         """Return the batch whose metadata contains `batch_id`; None if there is none. `created_at` is the earliest
         possible creation time, in seconds since 1970, at which the search ends."""
-        after = ""
+        cursor_query = ""
         for _ in range(_MAX_PAGES):
-            page = await self._read(_Batches, "GET", f"/batches?limit={_PAGE}{after}")
+            page = await self._read(_Batches, "GET", f"/batches?limit={_PAGE_ITEMS}{cursor_query}")
             for batch in page.data:
-                if (batch.metadata or {}).get(_MARK) == batch_id:
+                if (batch.metadata or {}).get(_METADATA_KEY) == batch_id:
                     return batch
             # The newest batches come first.
             if not page.has_more or not page.data or page.data[-1].created_at < created_at:
                 return None
-            after = f"&after={page.data[-1].id}"
+            cursor_query = f"&after={page.data[-1].id}"
         return None
 
     async def upload(self, batch_id: str, lines: bytes) -> str:
@@ -140,7 +140,7 @@ class RemoteBatches:
             "input_file_id": file_id,
             "endpoint": "/v1/chat/completions",
             "completion_window": self._window,
-            "metadata": {_MARK: batch_id},
+            "metadata": {_METADATA_KEY: batch_id},
         }
         return await self._read(RemoteBatch, "POST", "/batches", json.dumps(body).encode())
 
@@ -148,33 +148,33 @@ class RemoteBatches:
         """Check that the endpoint supports batches."""
         await self._read(_Batches, "GET", "/batches?limit=1")
 
-    async def look(self, remote_id: str) -> RemoteBatch:
+    async def fetch(self, remote_id: str) -> RemoteBatch:
         return await self._read(RemoteBatch, "GET", f"/batches/{remote_id}")
 
     async def cancel(self, remote_id: str) -> RemoteBatch:
         return await self._read(RemoteBatch, "POST", f"/batches/{remote_id}/cancel")
 
-    async def results(self, batch: RemoteBatch) -> list[LineResult]:
+    async def fetch_results(self, batch: RemoteBatch) -> list[LineResult]:
         """Return the results for all lines that the batch reports."""
         results: list[LineResult] = []
         for file_id in (batch.output_file_id, batch.error_file_id):
             if file_id:
                 path = f"/files/{file_id}/content"
                 content = await self._endpoint.transfer(
-                    "GET", path, _TRANSFER_SECONDS, most_bytes=self._most_result_bytes
+                    "GET", path, _TRANSFER_SECONDS, max_bytes=self._max_result_bytes
                 )
-                results += filter(None, map(_result, content.split(b"\n")))
+                results += filter(None, map(_parse_result, content.split(b"\n")))
         return results
 
     async def delete(self, file_id: str) -> None:
-        await self._endpoint.transfer("DELETE", f"/files/{file_id}", _SECONDS)
+        await self._endpoint.transfer("DELETE", f"/files/{file_id}", _REQUEST_SECONDS)
 
     async def _find_file(self, name: str) -> str | None:
-        page = await self._read(_Files, "GET", f"/files?purpose=batch&limit={_PAGE}&order=desc")
+        page = await self._read(_Files, "GET", f"/files?purpose=batch&limit={_PAGE_ITEMS}&order=desc")
         return next((file.id for file in page.data if file.filename == name), None)
 
     async def _read(self, model: type[M], method: Literal["GET", "POST"], path: str, body: bytes | None = None) -> M:
-        return _parse_response(model, await self._endpoint.transfer(method, path, _SECONDS, body))
+        return _parse_response(model, await self._endpoint.transfer(method, path, _REQUEST_SECONDS, body))
 
 
 def write_batch_lines(calls: Sequence[BatchCall]) -> bytes:
@@ -187,7 +187,7 @@ def write_batch_lines(calls: Sequence[BatchCall]) -> bytes:
     )
 
 
-def _result(line: bytes) -> LineResult | None:
+def _parse_result(line: bytes) -> LineResult | None:
     """Return the result in a line; None if the line cannot be parsed. Its call then has no result when the batch
     ends."""
     try:
@@ -209,6 +209,6 @@ def _parse_response(model: type[M], raw: bytes) -> M:
         return model.model_validate_json(raw)
     except ValidationError as error:
         first_error = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        place = ".".join(str(step) for step in first_error["loc"]) or "body"
-        detail = f"not a response of the batch API: {place}: {first_error['msg']}"
+        location = ".".join(str(step) for step in first_error["loc"]) or "body"
+        detail = f"not a response of the batch API: {location}: {first_error['msg']}"
         raise TransientLlmFailure(Fault(kind="server_error", detail=detail)) from None
