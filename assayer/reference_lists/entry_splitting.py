@@ -47,6 +47,8 @@ _MARKUP = re.compile(
     re.IGNORECASE,
 )
 """Anchors and other markup in HTML and from pandoc."""
+_DIVISION = re.compile(r"^[ \t:]*\{#ref-[^{}\n]{1,200}\}[ \t]*\n", re.MULTILINE)
+"""Beginning of an entry that pandoc puts into a division of its own."""
 _COLUMNS = re.compile(
     r"\[(?P<mark>[^\[\]\n]{1,12}|\\?\[\d{1,3}\\?\] ?)\]\{\.csl-left-margin\}\s*\[(?P<entry>(?:[^\n]|\n(?!\n)){1,4000}?)"
     r"\]\{\.csl-right-inline\}"
@@ -75,6 +77,8 @@ class PrintedEntry(NamedTuple):
 
 def split_entries(text: str) -> list[PrintedEntry]:
     """Return the entries of a list, in order."""
+    if len(_DIVISION.findall(text)) >= _MIN_INLINE:
+        text = _DIVISION.sub("- ", text)
     text = _COLUMNS.sub(r"\g<mark>\g<entry>", FENCE.sub("", text))
     plain = html.unescape(_MARKUP.sub("", text)).replace("\r", "").replace("\u00a0", " ")
     plain = join_numbers_alone(plain)
