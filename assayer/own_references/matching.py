@@ -73,10 +73,11 @@ def _reread(work: CitedWork, paper: Paper) -> CitedWork:
     """Return the entry with the record's title in place of another part of the entry that was read as the title. The
     entry must have the whole title and the year of the record, and its first author unless it begins with the title."""
     ours, theirs = build_title_key(work.title), build_title_key(paper.title)
-    if not paper.authors or theirs in ours or (ours and ours in theirs) or not ends_title_in_entry(work, paper.title):
+    begins = len(theirs) >= TELLING and build_title_key(strip_mark(work.raw)).startswith(theirs)
+    is_part = ours and ours in theirs and not begins
+    if not paper.authors or theirs in ours or is_part or not ends_title_in_entry(work, paper.title):
         return work
     reread = work.model_copy(update={"title": paper.title, "authors": ()})
-    begins = len(theirs) >= TELLING and build_title_key(strip_mark(work.raw)).startswith(theirs)
     is_same = begins or (len(theirs) >= _MIN_REREAD and is_named_in(paper.authors[0], normalise_title(work.raw)))
     return reread if is_same and _year_agrees(reread, paper) else work
 

@@ -32,8 +32,11 @@ _VENUE = re.compile(
 )
 """Pattern for text between a title and a venue that was read as a part of it: `. Advances in …`, ` (arXiv`,
 `, Harbour Press`, `, Letters 3`."""
-_ABBREVIATED_VENUE = re.compile(r",\s(?:[^\W\d_]{1,10}\.\s){2}")
-"""Abbreviated journal after a title, of which the first word was read as a part of the title: `, crit. rev. `."""
+_PRINTED_VENUE = re.compile(
+    r",\s(?:(?:[^\W\d_]{1,10}\.\s){2}|[^,.;:\d]{3,60},\s(?:[^,.;:\d]{2,40},\s)?(?:1[5-9]|20)\d\d\b)"
+)
+"""Abbreviated journal after a title, of which the first word was read as a part of the title, or a publisher, a place
+and the year: `, crit. rev. `, `, post press, oslo, 2019`."""
 _WORDS_BEFORE = 3
 """Number of words of a title before the word that follows it."""
 _AFTER_TITLE = 60
@@ -64,7 +67,7 @@ def compare_titles(work: CitedWork, title: str) -> TitleAgreement | None:
     end = _find_text_after_title(work.raw, theirs) if whole else None
     if end is None and len(theirs) >= _MIN_BEFORE_VENUE and ours.startswith(theirs):
         rest, printed = (_find_text_after_title(text, theirs) or "" for text in (work.title, work.raw))
-        end = rest if _VENUE.match(rest) else printed if _ABBREVIATED_VENUE.match(printed) else None
+        end = rest if _VENUE.match(rest) else printed if _PRINTED_VENUE.match(printed) else None
     if end is not None and (_TITLE_ENDS.match(end) or not more):
         return "same" if _TITLE_ENDS.match(end) else "alike"
     if not ours:

@@ -19,6 +19,7 @@ from assayer.reference_lists.entry_shape import (
     reads_like_entry,
     strip_mark,
 )
+from assayer.reference_lists.list_lines import strip_fences
 from assayer.reference_lists.list_tables import convert_table_rows
 from assayer.reference_lists.list_titles import is_division
 from assayer.reference_lists.run_on_entries import may_end_entry, split_run_on
@@ -40,7 +41,6 @@ _MAX_LATE = 20
 """Number of entries in which a lower number is looked for."""
 _INLINE = re.compile(r"(?:(?<=\s)|^)(?:\[(?P<bracket>\d{1,3})\]|(?P<dot>\d{1,3})\.)\s*(?=[^\W\d_])")
 _INDENTED = re.compile(r"(?: {2,}|\t)\S")
-FENCE = re.compile(r"^\s{0,3}(?:`{3,}|~{3,}|:{3,}).*$", re.MULTILINE)
 _MARKUP = re.compile(
     r"</?(?:a|b|i|em|strong|span|div|p|li|ul|ol|br|sup|sub|font|section|bibitem)\b[^<>]{0,400}>|\[\]\{[^{}]{0,200}\}"
     r"|\{#[^{}]{0,200}\}|(?<=\])\{\.[^{}]{0,100}\}",
@@ -75,7 +75,7 @@ class PrintedEntry(NamedTuple):
 
 def split_entries(text: str) -> list[PrintedEntry]:
     """Return the entries of a list, in order."""
-    text = _COLUMNS.sub(r"\g<mark>\g<entry>", FENCE.sub("", text))
+    text = _COLUMNS.sub(r"\g<mark>\g<entry>", strip_fences(text))
     plain = html.unescape(_MARKUP.sub("", text)).replace("\r", "").replace("\u00a0", " ")
     plain = join_numbers_alone(plain)
     entries = [entry for part in _divide([line.rstrip() for line in plain.split("\n")]) for entry in _split_part(part)]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from assayer.reference_lists.entry_shape import begins_entry, entry_number, has_year_or_link, reads_like_entry
 from assayer.reference_lists.list_end import ABOUT_AUTHORS, find_end_of_entries, may_follow_list
-from assayer.reference_lists.list_lines import ENDED, FENCE, ROW, ListLine, ListSpan, begins_table, split_lines
+from assayer.reference_lists.list_lines import ENDED, ROW, ListLine, ListSpan, begins_table, split_lines, strip_fences
 from assayer.reference_lists.list_shape import find_untitled_list, holds_works
 from assayer.reference_lists.list_titles import ListTitle, is_division, list_title
 from assayer.text.headings import Heading, find_headings
@@ -83,7 +83,7 @@ def _opens_list(certainty: ListTitle, is_marked: bool, following: Sequence[ListL
     mark needs no entries, because its section may also contain prose about the works."""
     if certainty == "certain" and is_marked:
         return True
-    shown = [line.text for line in following if not FENCE.match(line.text)][:12]
+    shown = [text for line in following if (text := strip_fences(line.text).strip())][:12]
     return any(begins_entry(line) for line in shown[:2]) or has_year_or_link(" ".join(shown[:3]))
 
 

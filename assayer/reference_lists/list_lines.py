@@ -17,6 +17,14 @@ CAPTION = re.compile(
 """Caption of a table or figure."""
 FENCE = re.compile(r"^\s{0,3}(?:`{3,}|~{3,}|:{3,})", re.MULTILINE)
 """Mark above and below a block of code, or of a pandoc division."""
+_FENCE_LINE = re.compile(
+    r"^\s{0,3}(?:`{3,}|~{3,}).*$|^\s{0,3}:{3,}[ \t]*(?:\{[^{}\n]{0,300}\}|[\w-]{0,60}[ \t]*$)|[ \t]:{3,}[ \t]*$",
+    re.MULTILINE,
+)
+_ENTRY_FENCE = re.compile(r"(?:^[ \t]{0,3}|[ \t]):{3,}[ \t]*\{#ref-[^{}\n]{1,200}\}\s*(?!\[)", re.MULTILINE)
+"""Beginning of an entry that pandoc puts into a division of its own, unless its number is in a column."""
+_MIN_FENCED = 3
+"""Minimum number of entries in divisions of their own."""
 ENDED = re.compile(r"(?:[.)\]\d»”\"’>/]|/\S{1,200})\s*\Z")
 """End of the last line of an entry: a full stop, a bracket, a digit, or the end of an address."""
 
@@ -52,6 +60,13 @@ def split_lines(text: str) -> Iterator[ListLine]:
             before_blank = number + 1 == len(lines) or not lines[number + 1].strip()
             yield ListLine(offset, line, after_blank, after_blank and before_blank)
         offset += len(line) + 1
+
+
+def strip_fences(text: str) -> str:
+    """Return a list without the marks of blocks of code and of divisions; a division of an entry becomes a bullet."""
+    if len(_ENTRY_FENCE.findall(text)) >= _MIN_FENCED:
+        text = _ENTRY_FENCE.sub("\n- ", text)
+    return _FENCE_LINE.sub("", text)
 
 
 def begins_table(line: ListLine) -> bool:

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from assayer.reference_lists.entry_parser import parse_references
-from assayer.reference_lists.entry_splitting import FENCE
 from assayer.reference_lists.list_finding import find_lists
+from assayer.reference_lists.list_lines import strip_fences
 from assayer.reference_lists.page_lines import join_across_page_breaks, mask_page_lines
 
 _GAP = "\n\n"
@@ -36,7 +36,7 @@ def split_off_lists(text: str, *, titled: bool = False) -> SplitText:
     lists are removed too. A section that is titled like a list but contains prose stays in the text."""
     masked = mask_page_lines(text)
     inner = {
-        span: FENCE.sub("", join_across_page_breaks(masked[span.inner : span.end])).strip()
+        span: strip_fences(join_across_page_breaks(masked[span.inner : span.end])).strip()
         for span in find_lists(masked, titled=titled)
     }
     spans = [span for span, listed in inner.items() if not listed or parse_references(listed)]

@@ -10,6 +10,7 @@ _BREAK = re.compile(r"(?<=[.)\]\d>”\"*])\s+(?=\S)")
 _CAPITALS = re.compile(rf"{UPPER}(?:{UPPER}|['’-]){{2,30}}(?:,| {UPPER}{{2}})")
 """Family name in capitals."""
 _DATE = re.compile(DATE)
+_URL = re.compile(r"https?://\S+")
 _WORD = re.compile(r"[^\W\d_]{4,}")
 _MIN_TITLE_LETTERS = 8
 """Minimum number of letters in the words after the names and the date of an entry, its title."""
@@ -46,7 +47,7 @@ def split_run_on(piece: str) -> Iterator[str]:
 
 def _has_title_after_date(text: str) -> bool:
     date = _DATE.search(text)
-    words = _WORD.findall(ADDRESS.sub("", text[date.end() :])) if date else []
+    words = _WORD.findall(_URL.sub("", ADDRESS.sub("", text[date.end() :]))) if date else []
     return sum(map(len, words)) >= _MIN_TITLE_LETTERS
 
 

@@ -23,8 +23,8 @@ _PEOPLE = re.compile(
     rf"|{SURNAME}(?P<alone>,? {AND_OTHERS})"
 )
 """Names with initials after or before the family names."""
-_VOLUME_AFTER = re.compile(r"[.,]?\s(?:(?:1[5-9]|20)\d\d\s?;|\d{1,4}\s?[(:])")
-"""Volume after a journal whose name reads like a person's: `Phys Rev B. 2000;82`."""
+_VOLUME_AFTER = re.compile(r"[.,]?\s(?:(?:1[5-9]|20)\d\d\s?;|\d{1,4}\s?[(:])|;\s?(?:1[5-9]|20)\d\d")
+"""Volume or year after a journal or publisher whose name reads like a person's: `Phys Rev B. 2000;82`."""
 _FULL = rf"{UPPER}[^\W\d_][\w’'-]{{0,30}}(?: {UPPER}\.)? {SURNAME}"
 _FULL_NAME = re.compile(rf"{_FULL}(?=[.,;(\s]|$)")
 _FULL_NAMES = re.compile(rf"(?P<first>{_FULL})(?P<more>(?:{_BETWEEN}{_FULL}){{1,60}})(?:,? {AND_OTHERS})?(?P<end>.?)")

@@ -208,3 +208,9 @@ def test_identifier_missing_from_the_record_is_not_a_difference() -> None:
 def test_meaningless_letters_in_an_entry_are_not_a_difference() -> None:
     work = {"title": "Attention is all \ue045\ue043 need", "authors": ("A. Vaswani", "N. \ue062hazeer"), "year": 2017}
     assert not find_differences(VASWANI, **work)
+
+
+def test_publisher_and_place_after_a_title_are_not_a_part_of_it() -> None:
+    known = record("moor", "Mektupların Kısa Tarihi", "Ada Moor", 2019)
+    work = {"title": "Mektupların Kısa Tarihi, Posta Yayınları, Ankara", "authors": ("A. Moor",), "year": 2019}
+    assert differences(known, raw="A. Moor, Mektupların Kısa Tarihi, Posta Yayınları, Ankara, 2019.", **work) == ()

@@ -121,3 +121,10 @@ def test_publisher_or_journal_before_a_date_begins_no_entry() -> None:
         "CROW, C., 2014. Letters that arrive on Sundays in the villages. Harbour Press, 2014, and its later editions.",
     ]
     assert [work.raw for work in parse_references("\n\n".join(entries))] == entries
+
+
+@pytest.mark.parametrize("gap", ["\n", " "])
+def test_divisions_of_pandoc_are_entries_also_on_one_line(gap: str) -> None:
+    entries = [*ENTRIES[:2], "Bund der Post. 2020. „Regeln für Briefe“. Harbour.", *ENTRIES[2:]]
+    divisions = [f"::: {{#ref-k{n} .csl-entry}}{gap}{entry}{gap}:::" for n, entry in enumerate(entries)]
+    assert read_text(f"::: {{#refs .references}}{gap}" + "\n\n".join([*divisions, ":::"])) == entries
