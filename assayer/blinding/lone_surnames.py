@@ -38,9 +38,11 @@ _WORKS_ELSEWHERE = (
     r"(?:ra|ront|rá|rán|rão|rà|ranno)\b"
 )
 _WORKS_POLISH = r"(?:poprowadzi|przeprowadzi|wykona|opracuje|koordynuje|kieruje|pokieruje|zajmie się)"
+_POST = r"(?:student|technician|post-?doc|engineer|assistant|manager|coordinator|colleague|collaborator)"
 _OWNS = re.compile(
     rf"['’]s? (?:{_GROUP}|{_MEMBER}){_NOT_CITED}"
-    rf"|, (?:our|my) (?:[a-z-]+ ){{0,2}}{_MEMBER}|,? and (?:his|her) (?:[a-z]+ )?{_MEMBER}{_NOT_CITED}"
+    rf"|, (?:our|my) (?:[a-z-]+ ){{0,2}}{_MEMBER}|, the (?:[a-z-]+ ){{0,2}}{_POST}\b"
+    rf"|,? and (?:his|her) (?:[a-z]+ )?{_MEMBER}{_NOT_CITED}"
 )
 _ACTS = re.compile(
     rf" (?:will (?:also |then |jointly |each )?{_WORKS}|{_MANAGES}(?:e|ee)?s\b|{_WORKS_ELSEWHERE})(?! to\b)"
@@ -59,7 +61,8 @@ _BEFORE = re.compile(
     r"\b(?i:assistant|technician|coordinator|student|post-?doc|manager|engineer|supervisor|mentor|leader|lead|PI) "
     r"(?:is|will be) $|"
     r"\b(?:[Aa]n?|[Oo]ur|[Mm]y|his|her) (?:[a-z-]+ ){0,2}"
-    r"(?:student|technician|post-?doc|engineer|assistant|manager|coordinator|colleague|collaborator),? $"
+    rf"{_POST},? $|(?:['’]s|[Oo]ur|[Mm]y|his|her) (?:brother|sister|wife|husband|son|daughter),? $|"
+    r"\b(?:[Cc]o-?)?(?:[Ii]nvestigators?|[Aa]pplicants?) $"
 )
 _NO_CITATION_AFTER = re.compile(rf"(?! et al\b){_NOT_CITED}")
 _ROLE_BEFORE = re.compile(
