@@ -2,7 +2,9 @@
 supervise`, `WP2 (lead: Roe)`."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
+from functools import lru_cache
 
 from assayer.blinding.acting_people import PREPOSITION_BEFORE, STATED
 from assayer.blinding.mentions import find_small_words, is_eponym
@@ -109,8 +111,8 @@ def _is_of_team(text: str, start: int, end: int, *, german: bool) -> bool:
     """Return whether the words around surnames say what members of a team own or do."""
     before = text[max(0, start - _MAX_BEFORE) : start]
     if text[end : end + 1] in (",", ";", ")"):
-        several = not german and text.count(text[start:end]) > 1
-        if _is_in_brackets(before) or (several and _TASK_BEFORE.search(before)):
+        task = None if german else _TASK_BEFORE.search(before)
+        if _is_in_brackets(before) or (task and _repeated_words(text).issuperset(re.findall(r"\w+", text[start:end]))):
             return True
     if _BEFORE.search(before) and _NO_CITATION_AFTER.match(text, end):
         return True
@@ -122,6 +124,11 @@ def _is_of_team(text: str, start: int, end: int, *, german: bool) -> bool:
         or (_THE_BEFORE.search(before) and "," not in text[start:end] and _GROUP_AFTER.match(text, end))
         or (_IN_BEFORE.search(before) and _OURS_AFTER.match(text, end))
     )
+
+
+@lru_cache(maxsize=4)
+def _repeated_words(text: str) -> frozenset[str]:
+    return frozenset(word for word, times in Counter(re.findall(r"\w+", text)).items() if times > 1)
 
 
 def _is_in_brackets(before: str) -> bool:
