@@ -51,7 +51,7 @@ def find_initials(text: str, people: Iterable[Person]) -> Iterator[MaskSpan]:
         if match[0].replace("-", "") in known:
             places.setdefault(match[0], []).append(match.span())
     for form, spans in places.items():
-        longer = len(form) > 2 and not any(_is_abbreviation(text, *span) for span in spans)
+        longer = len(form.replace("-", "")) > 2 and not any(_is_abbreviation(text, *span) for span in spans)
         if form in given or longer or all(_has_task(text, start, end) for start, end in spans):
             yield from (MaskSpan(start, end, "name") for start, end in spans)
 

@@ -2,7 +2,9 @@
 supervise`, `WP2 (lead: Roe)`."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
+from functools import lru_cache
 
 from assayer.blinding.acting_people import PREPOSITION_BEFORE, STATED
 from assayer.blinding.mentions import find_small_words, is_eponym
@@ -38,9 +40,11 @@ _WORKS_ELSEWHERE = (
     r"(?:ra|ront|rá|rán|rão|rà|ranno)\b"
 )
 _WORKS_POLISH = r"(?:poprowadzi|przeprowadzi|wykona|opracuje|koordynuje|kieruje|pokieruje|zajmie się)"
+_POST = r"(?:student|technician|post-?doc|engineer|assistant|manager|coordinator|colleague|collaborator)"
 _OWNS = re.compile(
     rf"['’]s? (?:{_GROUP}|{_MEMBER}){_NOT_CITED}"
-    rf"|, (?:our|my) (?:[a-z-]+ ){{0,2}}{_MEMBER}|,? and (?:his|her) (?:[a-z]+ )?{_MEMBER}{_NOT_CITED}"
+    rf"|, (?:our|my) (?:[a-z-]+ ){{0,2}}{_MEMBER}|, the (?:[a-z-]+ ){{0,2}}{_POST}\b"
+    rf"|,? and (?:his|her) (?:[a-z]+ )?{_MEMBER}{_NOT_CITED}"
 )
 _ACTS = re.compile(
     rf" (?:will (?:also |then |jointly |each )?{_WORKS}|{_MANAGES}(?:e|ee)?s\b|{_WORKS_ELSEWHERE})(?! to\b)"
@@ -59,7 +63,8 @@ _BEFORE = re.compile(
     r"\b(?i:assistant|technician|coordinator|student|post-?doc|manager|engineer|supervisor|mentor|leader|lead|PI) "
     r"(?:is|will be) $|"
     r"\b(?:[Aa]n?|[Oo]ur|[Mm]y|his|her) (?:[a-z-]+ ){0,2}"
-    r"(?:student|technician|post-?doc|engineer|assistant|manager|coordinator|colleague|collaborator),? $"
+    rf"{_POST},? $|(?:['’]s|[Oo]ur|[Mm]y|his|her) (?:brother|sister|wife|husband|son|daughter),? $|"
+    r"\b(?:[Cc]o-?)?(?:[Ii]nvestigators?|[Aa]pplicants?) $"
 )
 _NO_CITATION_AFTER = re.compile(rf"(?! et al\b){_NOT_CITED}")
 _ROLE_BEFORE = re.compile(
@@ -106,8 +111,8 @@ def _is_of_team(text: str, start: int, end: int, *, german: bool) -> bool:
     """Return whether the words around surnames say what members of a team own or do."""
     before = text[max(0, start - _MAX_BEFORE) : start]
     if text[end : end + 1] in (",", ";", ")"):
-        several = not german and text.count(text[start:end]) > 1
-        if _is_in_brackets(before) or (several and _TASK_BEFORE.search(before)):
+        task = None if german else _TASK_BEFORE.search(before)
+        if _is_in_brackets(before) or (task and _repeated_words(text).issuperset(re.findall(r"\w+", text[start:end]))):
             return True
     if _BEFORE.search(before) and _NO_CITATION_AFTER.match(text, end):
         return True
@@ -119,6 +124,11 @@ def _is_of_team(text: str, start: int, end: int, *, german: bool) -> bool:
         or (_THE_BEFORE.search(before) and "," not in text[start:end] and _GROUP_AFTER.match(text, end))
         or (_IN_BEFORE.search(before) and _OURS_AFTER.match(text, end))
     )
+
+
+@lru_cache(maxsize=4)
+def _repeated_words(text: str) -> frozenset[str]:
+    return frozenset(word for word, times in Counter(re.findall(r"\w+", text)).items() if times > 1)
 
 
 def _is_in_brackets(before: str) -> bool:

@@ -41,6 +41,7 @@ _PLACES = split_words(
     Lakes Mount Northwest Southwest Northeast Southeast Pacific Atlantic Arctic Survey Reserve Aquarium Hub Belt Park
     Forest New San Santa Los La Las Saint Fort Port Hill Hills Bridge Field Fields Observatory Station Gardens Zoo
     Climatic
+    Sul Sur Sud Süd Nord Norte Est Leste Ouest Oeste Ovest Atlântico Atlántico Atlantique Pacífico Pacifique
     """
 )
 _MAX_LABEL_WORDS = 5
