@@ -54,7 +54,7 @@ class SmallSource:
 
     @property
     def paths(self) -> list[str]:
-        return [asked.path for asked in self.asked]
+        return [request.path for request in self.asked]
 
     async def has_been_asked(self, times: int) -> None:
         async with self.arrived:
@@ -65,26 +65,26 @@ class SmallSource:
         self.in_flight += 1
         self.peak = max(self.peak, self.in_flight)
         try:
-            asked = Asked(request, len(self.asked), await request.text())
+            request_record = Asked(request, len(self.asked), await request.text())
             async with self.arrived:
-                self.asked.append(asked)
+                self.asked.append(request_record)
                 self.arrived.notify_all()
-            return await self.behaviour(asked)
+            return await self.behaviour(request_record)
         finally:
             self.in_flight -= 1
 
 
-async def _describe_request(asked: Asked) -> web.StreamResponse:
-    return web.Response(text=f"about {asked.path}")
+async def _describe_request(request: Asked) -> web.StreamResponse:
+    return web.Response(text=f"about {request.path}")
 
 
 def answer_in_order(*scripted: tuple[int, Mapping[str, str]]) -> Behaviour:
     """Statuses and headers in order; from then on as a source that is well."""
 
-    async def behave(asked: Asked) -> web.StreamResponse:
-        if asked.number >= len(scripted):
-            return await _describe_request(asked)
-        status, headers = scripted[asked.number]
+    async def behave(request: Asked) -> web.StreamResponse:
+        if request.number >= len(scripted):
+            return await _describe_request(request)
+        status, headers = scripted[request.number]
         return web.Response(status=status, headers=headers, text=f"status {status} it is")
 
     return behave

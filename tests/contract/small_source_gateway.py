@@ -30,8 +30,8 @@ async def open_source_gateway(
 ) -> AsyncIterator[SourceGateway]:
     async with create_in_memory_gateway(
         {"small": kind(**{"base_url": source.url, **QUICK, **fields})}, clock
-    ) as opened:
-        yield opened
+    ) as gateway:
+        yield gateway
 
 
 def call(path: str = "papers/1", **fields: Any) -> SourceRequest:
@@ -50,6 +50,6 @@ class Held:
     def __init__(self) -> None:
         self.opened = asyncio.Event()
 
-    async def __call__(self, asked: Asked) -> web.StreamResponse:
+    async def __call__(self, request: Asked) -> web.StreamResponse:
         await self.opened.wait()
-        return web.Response(text=f"about {asked.path}")
+        return web.Response(text=f"about {request.path}")

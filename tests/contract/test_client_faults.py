@@ -53,12 +53,12 @@ class Asking:
             result = attrgetter(name)(client)(*arguments, **named)
             return list(result) if isinstance(result, Iterator) else result
 
-    async def _await_call(self, url: str, name: str, retries: RetryPolicy, arguments: Any, named: Any) -> Any:
+    async def _await_call(self, url: str, name: str, retries: RetryPolicy, arguments: Any, named_arguments: Any) -> Any:
         async def noted(seconds: float) -> None:
             self.pauses.append(seconds)
 
         async with AsyncClient(url, KEY, retries=retries, sleep=noted) as client:
-            result = attrgetter(name)(client)(*arguments, **named)
+            result = attrgetter(name)(client)(*arguments, **named_arguments)
             return [item async for item in result] if hasattr(result, "__aiter__") else await result
 
 
@@ -83,9 +83,9 @@ def test_submission_with_a_lost_answer_is_retried_with_the_same_key(asking: Aski
 
 
 def test_each_submission_uses_its_own_key_or_the_provided_key(asking: Asking) -> None:
-    given: list[dict[str, Any]] = [{}, {}, {"key": "row-7"}]
+    keyword_lists: list[dict[str, Any]] = [{}, {}, {"key": "row-7"}]
     with run_script([_ACCEPTED] * 3) as scripted:
-        for options in given:
+        for options in keyword_lists:
             asking.ask(scripted.url, "evaluations.create", _BODY, **options)
     assert len(set(_list_keys(scripted))) == 3
     assert _list_keys(scripted)[2] == "row-7"
@@ -140,8 +140,8 @@ def test_every_retry_is_logged_with_its_reason(asking: Asking, caplog: pytest.Lo
     caplog.set_level(logging.INFO, "assayer_client")
     with run_script([build_problem("busy", 503, retry_after="7"), _ACCEPTED]) as scripted:
         asking.ask(scripted.url, "evaluations.create", _BODY)
-    (told,) = [record.getMessage() for record in caplog.records if record.name == "assayer_client.retries"]
-    assert told.startswith("Not now (503): Wait. Trying again in 7.")
+    (warning,) = [record.getMessage() for record in caplog.records if record.name == "assayer_client.retries"]
+    assert warning.startswith("Not now (503): Wait. Trying again in 7.")
 
 
 def test_retry_after_beyond_the_time_limit_is_not_retried(asking: Asking) -> None:
@@ -164,8 +164,11 @@ def test_bare_500_response_is_retried_but_reported_internal_error_is_raised(aski
 
 def test_proxy_404_during_startup_is_retried_but_plain_404_is_raised(asking: Asking) -> None:
     words = b"Path '/v1/evaluations' not found. Ping http://.../-/routes for available routes."
-    began = b"HTTP/1.1 404 Not Found\r\ncontent-type: text/plain\r\ncontent-length: %d\r\n\r\n%s" % (len(words), words)
-    with run_script([began, _ACCEPTED]) as scripted:
+    response_head = b"HTTP/1.1 404 Not Found\r\ncontent-type: text/plain\r\ncontent-length: %d\r\n\r\n%s" % (
+        len(words),
+        words,
+    )
+    with run_script([response_head, _ACCEPTED]) as scripted:
         assert asking.ask(scripted.url, "evaluations.create", _BODY).id == "ev_1"
     nowhere = b"HTTP/1.1 404 Not Found\r\ncontent-length: 9\r\n\r\nNot Found"
     with run_script([nowhere, _ACCEPTED]) as scripted, pytest.raises(ApiProblem):
@@ -174,13 +177,13 @@ def test_proxy_404_during_startup_is_retried_but_plain_404_is_raised(asking: Ask
 
 
 def test_redirect_is_not_followed_and_the_key_is_not_forwarded(asking: Asking) -> None:
-    with run_script([_ACCEPTED]) as elsewhere:
+    with run_script([_ACCEPTED]) as other_script:
         with (
-            run_script([answer({}, 307, location=f"{elsewhere.url}/v1/evaluations")]) as scripted,
+            run_script([answer({}, 307, location=f"{other_script.url}/v1/evaluations")]) as scripted,
             pytest.raises(ApiProblem, match="redirects"),
         ):
             asking.ask(scripted.url, "evaluations.create", _BODY)
-        assert elsewhere.received == []
+        assert other_script.received == []
 
 
 def test_key_is_sent_as_bearer_token_and_never_logged(

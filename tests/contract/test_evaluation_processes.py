@@ -57,8 +57,8 @@ class Told(_Parent):
     """A parent's connections with both ends here."""
 
     def __init__(self) -> None:
-        self.received, sent = multiprocessing.Pipe(duplex=False)
-        super().__init__(sent, multiprocessing.get_context("spawn").Lock(), UNUSED)
+        self.received, sending_end = multiprocessing.Pipe(duplex=False)
+        super().__init__(sending_end, multiprocessing.get_context("spawn").Lock(), UNUSED)
 
 
 @pytest.fixture

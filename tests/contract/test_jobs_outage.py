@@ -101,17 +101,17 @@ async def test_job_continues_through_a_database_outage_longer_than_its_lease(que
 
 
 async def test_disconnected_worker_loses_its_job_without_writing_a_verdict(queue: Queue, database_url: str) -> None:
-    cut_off, other = Patient(), Patient()
+    cut_off, other_performer = Patient(), Patient()
     await queue.add(build_job("moved"))
     async with PostgresProxy.run_before(database_url) as proxy, run_worker(proxy.url, "cut off", cut_off):
         await wait_until_async(lambda: _is_true(cut_off.begun))
         await proxy.cut_connections()
-        async with run_worker(database_url, "other", other):
-            await wait_until_async(lambda: _is_true(other.begun))
+        async with run_worker(database_url, "other", other_performer):
+            await wait_until_async(lambda: _is_true(other_performer.begun))
             await proxy.restore()
             await wait_until_async(lambda: _is_true(cut_off.stopped))
             cut_off.end.set()
-            other.end.set()
+            other_performer.end.set()
 
             async def is_done() -> bool:
                 return (await _fetch_row(queue.database, "moved"))[0] == "succeeded"

@@ -25,9 +25,9 @@ FORUM = "https://openreview.net/forum?id="
 
 @pytest.fixture(autouse=True)
 def outbound() -> Iterator[None]:
-    with loopback_only() as watched:
+    with loopback_only() as watched_outbound:
         yield
-    assert watched.attempts == []
+    assert watched_outbound.attempts == []
 
 
 @pytest.fixture
@@ -110,8 +110,8 @@ async def test_venue_of_version_1_is_found_by_the_usual_invitation(openreview: O
 async def test_all_pages_of_a_venue_are_read_once(openreview: OpenReview, notes: OpenReviewNotes) -> None:
     for number in range(2001):
         openreview.add("v2", f"n{number}", f"{NEW}/-/Submission")
-    found = await notes.submissions(NEW)
-    assert [note["id"] for note in found] == [f"n{number}" for number in range(2001)]
+    submissions = await notes.submissions(NEW)
+    assert [note["id"] for note in submissions] == [f"n{number}" for number in range(2001)]
     assert sum("offset=" in request for request in openreview.requests) == 3
 
 

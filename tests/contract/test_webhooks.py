@@ -49,9 +49,9 @@ class Watched(PgWebhooks):
 
     async def settle(self, claimed: ClaimedMail | ClaimedDelivery, outcome: DeliveryOutcome) -> bool:
         async with self.settled:
-            kept = await super().settle(claimed, outcome)
+            is_settled = await super().settle(claimed, outcome)
             self.settled.notify_all()
-        return kept
+        return is_settled
 
 
 class Bell:
@@ -71,17 +71,17 @@ async def store(database: Database) -> Watched:
 
 @pytest.fixture
 async def webhook_receiver() -> AsyncIterator[Receiver]:
-    async with run_receiver() as one:
-        yield one
+    async with run_receiver() as opened_receiver:
+        yield opened_receiver
 
 
 async def create_hook(
     store: PgWebhooks, url: str, tenant: TenantId = OURS, events: tuple[Any, ...] = EVENTS, name: str = "wh_1"
 ) -> tuple[WebhookResource, str]:
     secret = generate_secret()
-    made = await store.add(tenant, WebhookId(name), url, SecretCipher([KEY]).encrypt(secret), events, 5)
-    assert isinstance(made, WebhookResource)
-    return made, secret
+    webhook = await store.add(tenant, WebhookId(name), url, SecretCipher([KEY]).encrypt(secret), events, 5)
+    assert isinstance(webhook, WebhookResource)
+    return webhook, secret
 
 
 async def insert_job(
@@ -135,9 +135,9 @@ async def deliver(
 
 async def wait_for_state(store: "Watched", state: str) -> DeliveryResource:
     async with asyncio.timeout(30), store.settled:
-        while (found := (await list_deliveries(store))[0]).state != state:
+        while (delivery := (await list_deliveries(store))[0]).state != state:
             await store.settled.wait()
-    return found
+    return delivery
 
 
 async def test_finished_job_sends_signed_message_to_its_tenants_webhook(
@@ -294,8 +294,8 @@ async def test_hanging_receiver_does_not_delay_other_webhooks(
         for number in range(10):
             await insert_job(database, f"ev_{number}")
             await end(database, f"ev_{number}")
-        narrow = HASTY.model_copy(update={"at_once": 4, "at_once_per_webhook": 2})
-        async with deliver(store, narrow):
+        narrow_settings = HASTY.model_copy(update={"at_once": 4, "at_once_per_webhook": 2})
+        async with deliver(store, narrow_settings):
             await slow.receive(2)
             await insert_job(database, "theirs", THEIRS)
             await end(database, "theirs")
@@ -310,11 +310,11 @@ async def test_claimed_delivery_is_exclusive_until_claim_expires(database: Datab
     await insert_job(database, "ev_1")
     await end(database, "ev_1")
     (lost,) = await store.claim(10, 10, (), 0)
-    (held,) = await store.claim(10, 10, (), 60)
-    assert (lost.id, lost.attempt, held.attempt) == (held.id, 1, 2)
+    (claimed_delivery,) = await store.claim(10, 10, (), 60)
+    assert (lost.id, lost.attempt, claimed_delivery.attempt) == (claimed_delivery.id, 1, 2)
     assert await store.claim(10, 10, (), 60) == []
     assert not await store.settle(lost, Delivered("late"))
-    assert await store.settle(held, RetryLater(0, "again"))
+    assert await store.settle(claimed_delivery, RetryLater(0, "again"))
     (third,) = await store.claim(10, 10, (), 60)
     assert await store.settle(third, Abandoned("enough"))
     assert await store.claim(10, 10, (), 0) == []

@@ -112,8 +112,8 @@ def undisturbed_run(homes: Homes) -> Evaluated:
     """Evaluate two ideas with a model whose answers are all sound."""
     program = homes.create_home("undisturbed")
     with run_simulator(seed=SOUND_SEED, latency_mean=0.05) as simulated:
-        ended = program.with_simulator(simulated).run("evaluate", *TWO_IDEAS, *SCHOLAREVAL)
-        return Evaluated(ended, program, simulated.read_stats())
+        result = program.with_simulator(simulated).run("evaluate", *TWO_IDEAS, *SCHOLAREVAL)
+        return Evaluated(result, program, simulated.read_stats())
 
 
 @pytest.fixture(scope="session")
@@ -121,10 +121,10 @@ def dated_run(homes: Homes) -> Evaluated:
     """The same up to a day."""
     program = homes.create_home("dated")
     with run_simulator(latency_mean=0.05) as simulated:
-        ended = program.with_simulator(simulated).run(
+        result = program.with_simulator(simulated).run(
             "evaluate", *TWO_IDEAS, *SCHOLAREVAL, "--cutoff", "2022-12-31", "--format", "json"
         )
-        return Evaluated(ended, program, simulated.read_stats())
+        return Evaluated(result, program, simulated.read_stats())
 
 
 @pytest.fixture(scope="session")
@@ -132,8 +132,8 @@ def budgeted_run(homes: Homes) -> Evaluated:
     """Evaluation of an idea with a budget of half the tokens that it needs."""
     program = homes.create_home("budgeted").with_settings(EVALUATION__MAX_PROMPT_TOKENS=60_000)
     with run_simulator(latency_mean=0.05) as simulated:
-        ended = program.with_simulator(simulated).run("evaluate", TWO_IDEAS[0], *SCHOLAREVAL, "--format", "json")
-        return Evaluated(ended, program, simulated.read_stats())
+        result = program.with_simulator(simulated).run("evaluate", TWO_IDEAS[0], *SCHOLAREVAL, "--format", "json")
+        return Evaluated(result, program, simulated.read_stats())
 
 
 @pytest.fixture(scope="session")
@@ -149,8 +149,8 @@ def faulty_run(homes: Homes) -> Evaluated:
         server_error_rate=0.03,
         drop_rate=0.02,
     ) as simulated:
-        ended = program.with_simulator(simulated).run("evaluate", *TWO_IDEAS, *SCHOLAREVAL, "--format", "json")
-        return Evaluated(ended, program, simulated.read_stats())
+        result = program.with_simulator(simulated).run("evaluate", *TWO_IDEAS, *SCHOLAREVAL, "--format", "json")
+        return Evaluated(result, program, simulated.read_stats())
 
 
 @pytest.fixture(scope="session")
@@ -218,11 +218,11 @@ def killed_run(homes: Homes) -> Killed:
 
         process = configured_program.start(*command)
         _await_answers(process, simulated, 10)
-        alone = _kill(process, simulated)
+        answered_alone = _kill(process, simulated)
         left_behind = program.server
 
         process = configured_program.start(*command)
-        _await_answers(process, simulated, alone.answered + 10)
+        _await_answers(process, simulated, answered_alone.answered + 10)
         database_used = program.server
         with_database = _kill(process, simulated, database_used)
 
@@ -233,8 +233,10 @@ def killed_run(homes: Homes) -> Killed:
         os.kill(last, signal.SIGKILL)
         with process:
             out, err = process.communicate(timeout=LONGEST_SECONDS)
-        ended = Ended(process.wait(), out, err)
-        return Killed(ended, program, simulated.read_stats(), alone, left_behind, with_database, database_used)
+        result = Ended(process.wait(), out, err)
+        return Killed(
+            result, program, simulated.read_stats(), answered_alone, left_behind, with_database, database_used
+        )
 
 
 @pytest.fixture(scope="session")
@@ -254,7 +256,7 @@ def boarded_runs(homes: Homes) -> Boarded:
             "CODE__ARCHIVE_URL": world.url("github/archive"),
         }
         # What a page or a repository may take is no subject here: on a busy machine none may run out of time.
-        patient = {
+        patient_settings = {
             "PAGES__WALL_SECONDS": 120,
             "PAGES__CPU_SECONDS": 100,
             "PAGES__DOWNLOAD__SECONDS": 120,
@@ -262,7 +264,7 @@ def boarded_runs(homes: Homes) -> Boarded:
             "PAGES__DOWNLOAD__PATIENCE": 100,
         }
         program = program.with_simulator(simulated).with_settings(
-            **source_addresses, **short_spacings, **patient, FETCHING__ALLOW="127.0.0.0/8"
+            **source_addresses, **short_spacings, **patient_settings, FETCHING__ALLOW="127.0.0.0/8"
         )
         first = program.run(*command)
         stats = simulated.read_stats()

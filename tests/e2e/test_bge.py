@@ -43,20 +43,20 @@ def weighed_run(homes: Homes, model: Path, request: pytest.FixtureRequest) -> We
     )
     source = write_jsonl(program.home / "papers.jsonl", [record(number) for number in range(24)])
     shards = ("--shards", 2) if request.param == "shards" else ()
-    built = program.run("corpus", "build", source, *shards)
-    asked = ("corpus", "search", "moths at unlit stretches of road verges", "--limit", 30)
+    build = program.run("corpus", "build", source, *shards)
+    search = ("corpus", "search", "moths at unlit stretches of road verges", "--limit", 30)
     ingest = program.home / "ingest"
     (ingest / "upserts").mkdir(parents=True)
     with RecordWriter(ingest / "upserts" / "part-00000.parquet") as file:
         file.write(PaperRecord.model_validate(record(50, title="Moths again at unlit road verges")))
     return Weighed(
         program,
-        built,
+        build,
         program.run("corpus", "info"),
-        program.run(*asked),
-        program.run(*asked, "--before", "2015-06-30"),
+        program.run(*search),
+        program.run(*search, "--before", "2015-06-30"),
         program.run("corpus", "nightly", ingest, "--no-fetch"),
-        program.run(*asked),
+        program.run(*search),
     )
 
 
@@ -82,12 +82,12 @@ def test_nightly_update_publishes_new_paper(weighed_run: Weighed) -> None:
 
 
 def test_library_mismatch_with_corpus_is_rejected_with_required_setting(weighed_run: Weighed) -> None:
-    refused = weighed_run.program.with_settings(EMBEDDER__LIBRARY="sentence-transformers").run(
+    refusal = weighed_run.program.with_settings(EMBEDDER__LIBRARY="sentence-transformers").run(
         "corpus", "search", "moths"
     )
-    assert (refused.code, refused.out) == (2, "")
-    assert "ASSAYER_EMBEDDER__LIBRARY=FlagEmbedding" in refused.err
-    assert len(refused.err.splitlines()) == 1
+    assert (refusal.code, refusal.out) == (2, "")
+    assert "ASSAYER_EMBEDDER__LIBRARY=FlagEmbedding" in refusal.err
+    assert len(refusal.err.splitlines()) == 1
 
 
 def test_doctor_reports_both_models_and_missing_sparse_head(homes: Homes, model: Path, tmp_path: Path) -> None:
@@ -98,14 +98,14 @@ def test_doctor_reports_both_models_and_missing_sparse_head(homes: Homes, model:
         RERANKER__LIBRARY="FlagEmbedding",
         RERANKER__MODEL=gemma,
     )
-    told = program.run("doctor").out
-    assert "bge-m3, with FlagEmbedding 1." in told
-    assert "gemma, with FlagEmbedding 1." in told
+    doctor_output = program.run("doctor").out
+    assert "bge-m3, with FlagEmbedding 1." in doctor_output
+    assert "gemma, with FlagEmbedding 1." in doctor_output
     bare = create_small_bge_m3(tmp_path / "bare", with_heads=False)
     assert "no sparse_linear.pt" in " ".join(program.with_settings(EMBEDDER__MODEL=bare).run("doctor").out.split())
 
 
 def test_packaged_model_is_rejected_for_flag_embedding(homes: Homes) -> None:
-    ended = homes.create_home("bge-packaged").with_settings(EMBEDDER__LIBRARY="FlagEmbedding").run("corpus", "info")
-    assert ended.code == 2
-    assert "set ASSAYER_EMBEDDER__MODEL to BAAI/bge-m3" in ended.err
+    result = homes.create_home("bge-packaged").with_settings(EMBEDDER__LIBRARY="FlagEmbedding").run("corpus", "info")
+    assert result.code == 2
+    assert "set ASSAYER_EMBEDDER__MODEL to BAAI/bge-m3" in result.err

@@ -24,9 +24,9 @@ def sharded_runs(homes: Homes) -> Done:
     corpus = program.home / "corpus"
     program = program.with_settings(CORPUS__PATH=corpus)
     papers = [record(number, venue="Annals of Elsewhere") for number in range(3, 12)]
-    built = program.run("corpus", "build", write_jsonl(program.home / "papers.jsonl", papers), "--shards", 2)
+    build = program.run("corpus", "build", write_jsonl(program.home / "papers.jsonl", papers), "--shards", 2)
     more = write_jsonl(program.home / "more.jsonl", [record(1), record(2)])
-    return Done(program, corpus, built, program.run("corpus", "update", more), program.run("corpus", "info"))
+    return Done(program, corpus, build, program.run("corpus", "update", more), program.run("corpus", "info"))
 
 
 def test_sharded_corpus_is_built_updated_and_described(sharded_runs: Done) -> None:
@@ -40,23 +40,23 @@ def test_sharded_corpus_is_built_updated_and_described(sharded_runs: Done) -> No
 
 
 def test_search_passes_filters_and_shows_passages(sharded_runs: Done) -> None:
-    asked = ("corpus", "search", "bees and flower strips", "--venue", "journal of invented pollination")
-    found = sharded_runs.program.run(*asked, "--snippets", "--limit", 5)
-    assert (found.code, found.err) == (0, "")
-    assert "bee-01" in found.out
-    assert "bee-02" in found.out
-    assert "We counted" in found.out
-    later = sharded_runs.program.run(*asked, "--after", "2012-01-01", "--without", "bee-02")
-    assert "Nothing found." in later.out
+    search = ("corpus", "search", "bees and flower strips", "--venue", "journal of invented pollination")
+    hits = sharded_runs.program.run(*search, "--snippets", "--limit", 5)
+    assert (hits.code, hits.err) == (0, "")
+    assert "bee-01" in hits.out
+    assert "bee-02" in hits.out
+    assert "We counted" in hits.out
+    later_hits = sharded_runs.program.run(*search, "--after", "2012-01-01", "--without", "bee-02")
+    assert "Nothing found." in later_hits.out
 
 
 def test_rebuild_of_sharded_corpus_without_shard_option_is_rejected(sharded_runs: Done) -> None:
-    refused = sharded_runs.program.run("corpus", "build", CORPUS)
-    assert refused.code == 2
-    assert f"The corpus in {sharded_runs.program.home / 'corpus'} is sharded. Pass --shards" in refused.err
+    refusal = sharded_runs.program.run("corpus", "build", CORPUS)
+    assert refusal.code == 2
+    assert f"The corpus in {sharded_runs.program.home / 'corpus'} is sharded. Pass --shards" in refusal.err
 
 
 def test_empty_date_range_is_rejected(sharded_runs: Done) -> None:
-    refused = sharded_runs.program.run("corpus", "search", "bees", "--after", "2020-01-01", "--before", "2019-01-01")
-    assert refused.code == 2
-    assert "--after 2020-01-01 is later than --before 2019-01-01" in refused.err
+    refusal = sharded_runs.program.run("corpus", "search", "bees", "--after", "2020-01-01", "--before", "2019-01-01")
+    assert refusal.code == 2
+    assert "--after 2020-01-01 is later than --before 2019-01-01" in refusal.err

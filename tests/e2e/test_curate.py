@@ -45,9 +45,9 @@ def _curate_twice(program: Program, simulated: Simulator) -> Curated:
     papers = _write_papers(program)
     every_kind = [word for kind in ("new_idea", "survey", "evaluation") for word in ("--kind", kind)]
     curated = program.run("curate", papers, *every_kind)
-    answered = simulated.read_stats().answered
+    answered_count = simulated.read_stats().answered
     again = program.run("curate", papers, *every_kind, "--out", "again.jsonl")
-    again_answered = simulated.read_stats().answered - answered
+    again_answered = simulated.read_stats().answered - answered_count
     question = "How can seedlings be brought through a dry summer without water?"
     proposed = program.run("propose", question, "--candidates", 3, "--best", "comparisons", "--tier", "fast")
     scored = program.run("score", "candidates.jsonl", "--question", question)
@@ -92,12 +92,12 @@ def test_candidates_are_scored_on_every_dimension(curated_run: Curated) -> None:
     assert len(lines) == 3
     for line in lines:
         assert [score["dimension"] for score in line["scores"]] == ["novelty", "feasibility", "effectiveness"]
-        given = [score["score"] for score in line["scores"]]
-        assert all(score in (1, 2, 3, 4, 5) if isinstance(score, float) else score["reason"] for score in given)
+        scores = [score["score"] for score in line["scores"]]
+        assert all(score in (1, 2, 3, 4, 5) if isinstance(score, float) else score["reason"] for score in scores)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (("curate", "papers.jsonl"), "needs a language model"),
         (("propose", "Why?"), "needs a language model"),
@@ -107,8 +107,8 @@ def test_candidates_are_scored_on_every_dimension(curated_run: Curated) -> None:
     ],
 )
 def test_invalid_commands_are_rejected_before_any_llm_request(
-    curated_run: Curated, arguments: tuple[str, ...], said: str
+    curated_run: Curated, arguments: tuple[str, ...], message: str
 ) -> None:
-    refused = Program(curated_run.program.home).run(*arguments)
-    assert refused.code == 2
-    assert said in refused.err
+    refusal = Program(curated_run.program.home).run(*arguments)
+    assert refusal.code == 2
+    assert message in refusal.err

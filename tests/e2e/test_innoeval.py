@@ -14,17 +14,17 @@ DIMENSIONS = ["clarity", "novelty", "feasibility", "validity", "significance"]
 
 def _read_reports_without_cache_hits(folder: Path) -> dict[str, Report]:
     """All that two runs share when the second finds the answers of remote sources in the cache."""
-    found = read_comparable_reports(folder)
-    for report in found.values():
+    stored_reports = read_comparable_reports(folder)
+    for report in stored_reports.values():
         for use in report["coverage"]["sources"]:
             del use["cached"]
-    return found
+    return stored_reports
 
 
 @pytest.fixture
 def report(boarded_runs: Boarded) -> Report:
-    (found,) = read_reports(boarded_runs.program.out).values()
-    return found
+    (found_report,) = read_reports(boarded_runs.program.out).values()
+    return found_report
 
 
 @pytest.mark.slow
@@ -52,12 +52,12 @@ def test_papers_pages_and_repositories_are_cited(report: Report) -> None:
 
 @pytest.mark.slow
 def test_papers_after_cutoff_appear_only_in_advice(report: Report) -> None:
-    later = [item["label"] for item in report["references"] if item["publication_date"] > "2022-06-30"]
-    assert later
+    labels = [item["label"] for item in report["references"] if item["publication_date"] > "2022-06-30"]
+    assert labels
     rest = {key: value for key, value in report.items() if key not in ("references", "board")}
     board = {key: value for key, value in report["board"].items() if key != "advice"}
-    shown = json.dumps([rest, board])
-    assert [label for label in later if f'"{label}"' in shown or f"[{label}]" in shown] == []
+    report_text = json.dumps([rest, board])
+    assert [label for label in labels if f'"{label}"' in report_text or f"[{label}]" in report_text] == []
 
 
 @pytest.mark.slow
@@ -91,9 +91,9 @@ def test_second_run_does_not_query_external_sources(boarded_runs: Boarded) -> No
 
 
 def test_innoeval_without_language_model_is_rejected(program: Program) -> None:
-    ended = program.run("evaluate", TWO_IDEAS[0], "--method", "innoeval")
-    assert (ended.code, ended.out) == (2, "")
-    assert ended.err.splitlines() == [
+    result = program.run("evaluate", TWO_IDEAS[0], "--method", "innoeval")
+    assert (result.code, result.out) == (2, "")
+    assert result.err.splitlines() == [
         "Error: InnoEval needs a language model: its reviewers are language models. Configure one, or "
         "use --method scholareval or --method grapheval, which work without one."
     ]
@@ -101,8 +101,8 @@ def test_innoeval_without_language_model_is_rejected(program: Program) -> None:
 
 def test_invalid_calibration_is_rejected_before_evaluation_starts(program: Program) -> None:
     (program.home / "board.json").write_text("{}", "utf-8")
-    asking = program.with_settings(LLM__BASE_URL="http://127.0.0.1:9/v1", LLM__MODEL="nobody")
-    ended = asking.run("evaluate", TWO_IDEAS[0], "--method", "innoeval", "--calibration", "board.json")
-    assert (ended.code, ended.out) == (2, "")
-    assert "board.json is not a valid decision calibration: name: Field required" in ended.err
+    unreachable_program = program.with_settings(LLM__BASE_URL="http://127.0.0.1:9/v1", LLM__MODEL="nobody")
+    result = unreachable_program.run("evaluate", TWO_IDEAS[0], "--method", "innoeval", "--calibration", "board.json")
+    assert (result.code, result.out) == (2, "")
+    assert "board.json is not a valid decision calibration: name: Field required" in result.err
     assert program.server is None

@@ -36,8 +36,8 @@ def resumed_run(homes: Homes, request: pytest.FixtureRequest) -> Resumed:
     program = homes.create_home(f"{request.param}-killed")
     command = ("evaluate", TWO_IDEAS[0], "--method", request.param, "--format", "json")
     with run_simulator(latency_mean=0.4) as simulated:
-        asking = program.with_simulator(simulated)
-        process = asking.start(*command)
+        simulated_program = program.with_simulator(simulated)
+        process = simulated_program.start(*command)
         wait_until(lambda: simulated.read_stats().answered >= 3 and simulated.read_stats().in_flight > 0)
         in_flight = simulated.read_stats().in_flight
         os.kill(process.pid, signal.SIGKILL)
@@ -45,12 +45,12 @@ def resumed_run(homes: Homes, request: pytest.FixtureRequest) -> Resumed:
             process.communicate()
         wait_until(lambda: simulated.read_stats().in_flight == 0)
         killed = simulated.read_stats()
-        ended = asking.run(*command)
-        assert ended.code == 0, ended.err
+        result = simulated_program.run(*command)
+        assert result.code == 0, result.err
         stats = simulated.read_stats()
         first = read_comparable_reports(program.out)
         (report,) = read_reports(program.out).values()
-        again = asking.run(*command, "--out", "again")
+        again = simulated_program.run(*command, "--out", "again")
         assert again.code == 0, again.err
         assert simulated.read_stats().answered == stats.answered
     assert read_comparable_reports(program.home / "again") == first

@@ -19,9 +19,9 @@ SPENT = BudgetExhausted("The budget of 1.00 US dollars is used up.")
 
 
 async def start_ranking(service: Service, call: str, **body: object) -> str:
-    made = await service.machine.post("/v1/rankings", json={"batch": call, "shortlist_size": 2} | body)
-    assert made.status_code == 202, made.text
-    return str(made.json()["id"])
+    answer = await service.machine.post("/v1/rankings", json={"batch": call, "shortlist_size": 2} | body)
+    assert answer.status_code == 202, answer.text
+    return str(answer.json()["id"])
 
 
 async def fetch_page(service: Service, path: str) -> str:

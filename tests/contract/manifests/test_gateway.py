@@ -32,8 +32,8 @@ def resources(request: pytest.FixtureRequest) -> Resources:
 
 
 def _get_ingress_route(resources: Resources) -> Resource:
-    (found,) = (item for item in filter_by_kind(resources, "HTTPRoute") if item["metadata"]["name"] == "assayer")
-    return found
+    (route,) = (item for item in filter_by_kind(resources, "HTTPRoute") if item["metadata"]["name"] == "assayer")
+    return route
 
 
 def _allows(route: Resource, path: str) -> bool:

@@ -26,15 +26,15 @@ class Answered:
 
 
 def _reply_when(condition: Any, reply: Reply) -> Quirk:
-    return lambda seen: reply if condition(seen) else None
+    return lambda request: reply if condition(request) else None
 
 
-def _has_schema(seen: Seen) -> bool:
-    return seen.form == "json_schema"
+def _has_schema(request: Seen) -> bool:
+    return request.form == "json_schema"
 
 
-def _has_form(seen: Seen) -> bool:
-    return bool(seen.form)
+def _has_form(request: Seen) -> bool:
+    return bool(request.form)
 
 
 def _refuse_schemas(name: str, reply: Reply) -> Answered:
@@ -47,23 +47,26 @@ def _refuse_forms(name: str, reply: Reply) -> Answered:
     return Answered(name, _reply_when(_has_form, reply), (3, 1), form="")
 
 
-def _refuse_other_paths_than_azure(seen: Seen) -> Reply | None:
-    if seen.path != "/openai/deployments/small/chat/completions" or "api-version" not in seen.query:
+def _refuse_other_paths_than_azure(request: Seen) -> Reply | None:
+    if request.path != "/openai/deployments/small/chat/completions" or "api-version" not in request.query:
         return Reply(404, {"error": {"code": "404", "message": "Resource not found"}})
-    if seen.headers.get("api-key") != "sk-test-very-secret":
+    if request.headers.get("api-key") != "sk-test-very-secret":
         return Reply(401, {"error": {"code": "401", "message": "Access denied due to invalid subscription key"}})
     return None
 
 
 def _limit_tokens(words: str, max_tokens: int) -> Quirk:
-    return lambda seen: (
-        build_error(400, words.format(asked=seen.max_output_tokens)) if seen.max_output_tokens > max_tokens else None
+    return lambda request: (
+        build_error(400, words.format(asked=request.max_output_tokens))
+        if request.max_output_tokens > max_tokens
+        else None
     )
 
 
-def reply_streamed(seen: Seen) -> Reply:
+def reply_streamed(request: Seen) -> Reply:
     pieces = [
-        {"choices": [{"delta": {"content": GOOD[at : at + 40]}, "finish_reason": None}]} for at in range(0, 999, 40)
+        {"choices": [{"delta": {"content": GOOD[start : start + 40]}, "finish_reason": None}]}
+        for start in range(0, 999, 40)
     ]
     events = [
         *pieces,
@@ -74,19 +77,21 @@ def reply_streamed(seen: Seen) -> Reply:
     return Reply(200, "\n\n".join(lines), "text/event-stream")
 
 
-def _require_streaming(seen: Seen) -> Reply:
-    if seen.body.get("stream"):
-        return reply_streamed(seen)
+def _require_streaming(request: Seen) -> Reply:
+    if request.body.get("stream"):
+        return reply_streamed(request)
     return build_error(
         400, "This model only support stream mode, please enable the stream parameter to access the model."
     )
 
 
-def _require_system_text(seen: Seen) -> Reply | None:
-    if seen.body["messages"][0]["role"] == "system":
+def _require_system_text(request: Seen) -> Reply | None:
+    if request.body["messages"][0]["role"] == "system":
         return build_error(400, "Conversation roles must alternate user/assistant: System role not supported")
     return (
-        None if "You weigh statements" in seen.body["messages"][0]["content"] else build_error(400, "no instructions")
+        None
+        if "You weigh statements" in request.body["messages"][0]["content"]
+        else build_error(400, "no instructions")
     )
 
 

@@ -73,11 +73,11 @@ async def test_interrupted_request_is_sent_again_after_the_stated_wait(
 
     monkeypatch.setattr(Asking, "wait", wait)
     async with (
-        Imitation(lambda seen: case.reply if seen.number == 1 else None) as provider,
+        Imitation(lambda request: case.reply if request.number == 1 else None) as provider,
         open_gateway(provider, retry_after_max_seconds=1e6) as gateway,
     ):
         record = (await gateway.run(LONG, a_question(), a_run())).record
-    assert [seen.body for seen in provider.requests] == [provider.requests[0].body] * 2
+    assert [request.body for request in provider.requests] == [provider.requests[0].body] * 2
     (fault,) = record.faults
     assert fault.kind == case.kind
     assert re.search(case.detail, fault.detail)
@@ -101,7 +101,7 @@ async def test_sign_in_page_is_named_when_it_does_not_go_away() -> None:
 
 
 @pytest.mark.parametrize(
-    ("reply", "named"),
+    ("reply", "model_name"),
     [
         (build_completion(None, "SAFETY"), "SAFETY"),
         (build_completion(GOOD[:40], "RECITATION"), "RECITATION"),
@@ -111,9 +111,9 @@ async def test_sign_in_page_is_named_when_it_does_not_go_away() -> None:
     ],
     ids=["SAFETY", "RECITATION", "sensitive", "no message", "Gemini, native"],
 )
-async def test_filtered_answer_is_a_refused_request_that_names_the_reason(reply: Reply, named: str) -> None:
+async def test_filtered_answer_is_a_refused_request_that_names_the_reason(reply: Reply, model_name: str) -> None:
     async with Imitation(lambda _: reply) as provider, open_gateway(provider) as gateway:
-        with pytest.raises(RequestRefused, match=f"content filter stopped the answer .*“.*{named}”"):
+        with pytest.raises(RequestRefused, match=f"content filter stopped the answer .*“.*{model_name}”"):
             await gateway.run(LONG, a_question(), a_run())
         assert len(provider.requests) == 2
 
@@ -121,12 +121,14 @@ async def test_filtered_answer_is_a_refused_request_that_names_the_reason(reply:
 @pytest.mark.parametrize("finish_reason", ["length", "MAX_TOKENS", "model_length", "max_output_tokens"])
 async def test_truncated_answer_is_recognised_in_all_words_for_it(finish_reason: str) -> None:
     async with (
-        Imitation(lambda seen: build_completion(GOOD[:40], finish_reason) if seen.number == 1 else None) as provider,
+        Imitation(
+            lambda request: build_completion(GOOD[:40], finish_reason) if request.number == 1 else None
+        ) as provider,
         open_gateway(provider) as gateway,
     ):
         record = (await gateway.run(LONG, a_question(), a_run())).record
     assert [fault.kind for fault in record.faults] == ["truncated"]
-    assert [seen.max_output_tokens for seen in provider.requests] == [6_000, 12_000]
+    assert [request.max_output_tokens for request in provider.requests] == [6_000, 12_000]
 
 
 async def test_request_refusal_is_quoted_in_the_reason_and_journal() -> None:

@@ -152,15 +152,15 @@ async def test_worker_stops_when_its_lease_is_taken_by_another(queue: Queue) -> 
     async with run_worker(queue, performer, lease_seconds=3) as worker:
         id = await queue.put()
         await performer.wait_for_start()
-        stolen = uuid4()
-        await queue.database.execute("UPDATE jobs SET lease = $2, worker = 'another' WHERE id = $1", id, stolen)
+        stolen_token = uuid4()
+        await queue.database.execute("UPDATE jobs SET lease = $2, worker = 'another' WHERE id = $1", id, stolen_token)
         await wait_until_idle(worker)
         job = await queue.get(id)
-        held = await queue.database.fetch_one("SELECT lease FROM jobs WHERE id = $1", id)
+        lease_row = await queue.database.fetch_one("SELECT lease FROM jobs WHERE id = $1", id)
     assert performer.stopped == 1
     assert job.state == "running"
-    assert held is not None
-    assert held["lease"] == stolen
+    assert lease_row is not None
+    assert lease_row["lease"] == stolen_token
 
 
 async def test_a_cancelled_job_is_stopped_at_once(queue: Queue) -> None:
