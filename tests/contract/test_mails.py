@@ -68,10 +68,8 @@ async def assign(service: Service, owner: Person, call: str, per_proposal: int =
 
 
 async def test_submitter_is_mailed_once_when_the_call_finishes(service: Service, smtp: MailServer) -> None:
-    officer, other_officer = (
-        await add_person(service, "officer", "Otto Officer"),
-        await add_person(service, "officer", "Olaf Other"),
-    )
+    officer = await add_person(service, "officer", "Otto Officer")
+    other_officer = await add_person(service, "officer", "Olaf Other")
     call = await submit_call(service, officer, "# One", "# Two", "# Three")
     await service.finish()
     await service.finish(FAILED)
@@ -291,17 +289,14 @@ async def test_server_outage_costs_each_mail_a_single_try_before_delivery(servic
     async with send_mails(service, port, first_seconds=3_600):
 
         async def list_attempts() -> list[tuple[int, bool]]:
-            return [
-                (item.attempt, bool(item.last_result))
-                for person in people
-                for item in await list_mails(service, person)
-            ]
+            mails = [mail for person in people for mail in await list_mails(service, person)]
+            return [(mail.attempt, bool(mail.last_result)) for mail in mails]
 
-        await wait_until_async(list_attempts, lambda all_of_them: all_of_them == [(1, True)] * 3)
+        await wait_until_async(list_attempts, lambda attempts: attempts == [(1, True)] * 3)
     await service.database.execute("UPDATE mails SET next_at = now()")
     async with run_mail_server() as back, send_mails(service, back.port):
-        for item in people:
-            await wait_for_state(service, item, "sent")
+        for person in people:
+            await wait_for_state(service, person, "sent")
     assert len(back.letters) == 3
 
 
@@ -367,15 +362,10 @@ def _list_message_ids(letters: list[Letter]) -> list[str]:
     return sorted(str(letter.message["Message-ID"]) for letter in letters)
 
 
-async def test_two_processes_at_once_send_every_mail_once(
-    service: Service, smtp: MailServer, database_url: str
-) -> None:
+async def test_two_processes_at_once_send_each_mail_once(service: Service, smtp: MailServer, database_url: str) -> None:
     people = await invite_members(service, *(f"Reviewer {number}" for number in range(60)))
-    async with (
-        run_sender(database_url, smtp.port) as first_sender,
-        run_sender(database_url, smtp.port) as second_sender,
-    ):
-        await asyncio.gather(begin_sending(first_sender), begin_sending(second_sender))
+    async with run_sender(database_url, smtp.port) as first, run_sender(database_url, smtp.port) as second:
+        await asyncio.gather(begin_sending(first), begin_sending(second))
         for person in people:
             await wait_for_state(service, person, "sent")
     assert len(smtp.letters) == 60
@@ -383,7 +373,7 @@ async def test_two_processes_at_once_send_every_mail_once(
     assert smtp.connections > 2
 
 
-async def test_mail_of_a_killed_process_is_sent_by_another(
+async def test_mail_of_a_killed_sender_is_sent_by_another(
     service: Service, smtp: MailServer, database_url: str
 ) -> None:
     (grace,) = await invite_members(service, "Grace Hopper")
