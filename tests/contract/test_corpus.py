@@ -179,7 +179,7 @@ async def test_fit_is_higher_on_the_topic_of_the_corpus_than_in_another_field(co
     assert "14 papers" in on_topic.criterion
 
 
-async def test_fit_with_few_papers_before_the_cutoff_is_poor_and_says_so(corpus: Corpus) -> None:
+async def test_fit_with_few_papers_before_the_cutoff_is_reported_as_poor(corpus: Corpus) -> None:
     for cutoff in (dt.date(2012, 1, 1), dt.date(1999, 1, 1)):
         fit = await corpus.fit(ON_TOPIC, Window.until(cutoff))
         assert fit.level == "poor"

@@ -55,7 +55,7 @@ def real(tmp_path_factory: pytest.TempPathFactory, embedding_model: SentenceTran
         ("coral-acoustics.txt", {"poor"}),
     ],
 )
-async def test_fit_of_a_small_corpus_tells_its_topic_from_another_field(
+async def test_fit_of_a_small_corpus_distinguishes_its_topic_from_another_field(
     examples: Corpus, idea: str, levels: set[str]
 ) -> None:
     fit = await examples.fit((EXAMPLES / "ideas" / idea).read_text("utf-8"), OPEN)

@@ -66,7 +66,7 @@ def test_papers_of_neighbouring_topics_do_not_resemble_each_other(papers: list[I
     assert find_resemblances_within_batch(papers, FaissNeighbours(384), MINILM_LIMITS) == []
 
 
-def test_proposal_handed_in_twice_is_found_in_its_batch(
+def test_proposal_submitted_twice_is_found_in_its_batch(
     papers: list[IdeaViewpoints], embedding_model: SentenceTransformerEmbedder
 ) -> None:
     batch = [*papers, build_viewpoints("again", " ".join(papers[3].texts), embedding_model)]

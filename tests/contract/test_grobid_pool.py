@@ -88,7 +88,7 @@ async def test_busy_503_responses_are_waited_out(world: OutsideWorld, pool: Grob
     assert sum(world.read_stats(name).by_status.get("503", 0) for name in NAMES) > 10
 
 
-async def test_documents_survive_dying_server_and_it_is_used_after_recovery(
+async def test_documents_survive_a_server_crash_and_the_server_is_used_after_recovery(
     world: OutsideWorld, pool: GrobidPool
 ) -> None:
     for name in NAMES:

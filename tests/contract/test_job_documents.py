@@ -139,7 +139,7 @@ def _begin_to_write(folder: Path, file: str, end: str) -> Path:
     return partial
 
 
-async def test_what_a_killed_write_left_is_deleted_with_its_file(
+async def test_leftovers_of_a_killed_write_are_deleted_with_its_file(
     queue: Queue, documents: PgDocuments, tmp_path: Path
 ) -> None:
     (job,) = await documents.write_documents([build_document_job("died")])

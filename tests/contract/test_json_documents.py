@@ -52,7 +52,7 @@ def test_ingest_prints_its_counts(command_line: CommandLine) -> None:
     assert [item["count"] for item in document["rejected"]] == [1]
 
 
-def test_table_of_papers_is_refused_with_what_to_do(command_line: CommandLine) -> None:
+def test_table_of_papers_is_refused_with_a_remedy(command_line: CommandLine) -> None:
     Path("dimensions.csv").write_text("Publication ID,Title\npub.7,Scores of plans\n")
     result = command_line("corpus", "ingest", "jsonl", "dimensions.csv", "--to", "ingested")
     assert result.code == 2

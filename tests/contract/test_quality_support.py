@@ -21,7 +21,7 @@ from workers.outbound.store import InMemoryAnswerStore
 pytestmark = pytest.mark.skipif(not (DATA / "claims").is_dir(), reason="the data folder is not beside the clone")
 
 
-async def test_every_claim_is_asked_about_once_and_kept(tmp_path: Path) -> None:
+async def test_every_claim_is_judged_once_and_stored(tmp_path: Path) -> None:
     claims = read_claims("scifact", 35)
     calls = split_into_calls("scifact", claims)
     path = tmp_path / "kept.jsonl"

@@ -37,7 +37,7 @@ async def test_claim_is_exclusive_until_released(replies: ResponseCache) -> None
     assert await replies.claim("k", "b", 60)
 
 
-async def test_expired_claim_can_be_taken_over(replies: ResponseCache) -> None:
+async def test_expired_claim_can_be_claimed_by_another(replies: ResponseCache) -> None:
     assert await replies.claim("k", "a", 0.0)
     assert await replies.claim("k", "b", 60)
 

@@ -239,7 +239,7 @@ async def test_a_redirect_into_a_private_network_is_not_followed(serve: Serve) -
             await transfers.read(f"{url}/")
 
 
-async def test_every_retry_of_a_dead_source_is_told(
+async def test_every_retry_of_a_dead_source_is_logged(
     serve: Serve, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def answer_unavailable(request: web.Request) -> web.StreamResponse:

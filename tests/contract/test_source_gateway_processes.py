@@ -127,7 +127,7 @@ async def test_retry_after_pause_applies_to_all_processes(
     assert min(source.arrivals[1:]) - source.arrivals[0] >= 2.0
 
 
-async def test_request_of_a_killed_process_is_taken_over(
+async def test_request_of_a_killed_process_is_answered_by_another(
     source: SmallSource, gateway_processes: GatewayProcesses
 ) -> None:
     never = asyncio.Event()

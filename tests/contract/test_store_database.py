@@ -102,7 +102,7 @@ async def test_ping_good_server_names_version_and_revision(empty_database_url: s
     assert (after.revision, after.problem) == (get_latest_revision(), "")
 
 
-async def test_ping_missing_database_says_so(empty_database_url: str) -> None:
+async def test_ping_reports_a_missing_database(empty_database_url: str) -> None:
     health = await Database(build_settings(empty_database_url.replace("/test_", "/no_"))).ping()
 
     assert health.server is None
@@ -110,7 +110,7 @@ async def test_ping_missing_database_says_so(empty_database_url: str) -> None:
     assert "createdb" in health.problem
 
 
-async def test_connect_unknown_user_says_so(empty_database_url: str) -> None:
+async def test_connect_reports_an_unknown_user(empty_database_url: str) -> None:
     with pytest.raises(StorageError, match="rejected the user or password") as caught:
         await Database(build_settings(empty_database_url.replace("postgres@", "nobody@"))).connect()
 
@@ -181,7 +181,7 @@ def test_address_never_shows_a_password(url: str, shown_url: str) -> None:
     assert strip_credentials(url) == shown_url
 
 
-def test_settings_shown_to_people_hide_the_password() -> None:
+def test_printed_settings_hide_the_password() -> None:
     assert "sesame" not in repr(build_settings("postgresql://me:sesame@host/ore"))
 
 

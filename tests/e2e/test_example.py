@@ -8,7 +8,7 @@ from tests.e2e.program import Homes, read_reports
 
 
 @pytest.mark.slow  # embeds all papers
-def test_example_writes_a_report_with_literature_and_leaves_the_own_corpus_alone(homes: Homes) -> None:
+def test_example_writes_a_report_with_literature_without_changing_the_own_corpus(homes: Homes) -> None:
     program = homes.create_bare_home("example").with_settings(EMBEDDER__MAX_TOKENS=32)
     result = program.run("example")
     assert result.code == 0, result.err

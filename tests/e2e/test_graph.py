@@ -78,7 +78,7 @@ def test_known_id_with_different_text_is_rejected(graph_home: Program) -> None:
     assert "have the same id" in result.err
 
 
-def test_documents_in_json_hold_what_the_sentences_say(graph_home: Program) -> None:
+def test_json_documents_hold_what_the_printed_sentences_state(graph_home: Program) -> None:
     second_build = json.loads(graph_home.run("graph", "build", "labelled.jsonl", "--graph", "second", "--json").out)
     assert (second_build["graph"], second_build["outcomes"], second_build["ideas"]) == (
         "second",

@@ -24,7 +24,7 @@ def _list_remote_references(report: Report) -> list[dict[str, Any]]:
     return [reference for reference in report["references"] if reference["source"] != "corpus"]
 
 
-def test_every_source_is_used_and_papers_from_beyond_the_corpus_are_cited(topped_up_runs: ToppedUp) -> None:
+def test_every_source_is_used_and_papers_from_outside_the_corpus_are_cited(topped_up_runs: ToppedUp) -> None:
     assert (topped_up_runs.first.code, topped_up_runs.first.err) == (0, "")
     reports = read_reports(topped_up_runs.program.out)
     assert set.union(*map(_list_queried_sources, reports.values())) >= {*SOURCES, "corpus"}
@@ -45,7 +45,7 @@ def test_coverage_box_counts_the_requests_that_the_services_saw(topped_up_runs: 
         assert topped_up_runs.stats[source].repeated == 0
 
 
-def test_full_texts_from_beyond_the_corpus_are_read(topped_up_runs: ToppedUp) -> None:
+def test_full_texts_from_outside_the_corpus_are_read(topped_up_runs: ToppedUp) -> None:
     uses = [
         item for report in read_reports(topped_up_runs.program.out).values() for item in report["coverage"]["sources"]
     ]
@@ -54,7 +54,7 @@ def test_full_texts_from_beyond_the_corpus_are_read(topped_up_runs: ToppedUp) ->
     assert topped_up_runs.stats["files"].by_status["200"] >= 1
 
 
-def test_papers_from_beyond_the_corpus_respect_cutoff(topped_up_runs: ToppedUp) -> None:
+def test_papers_from_outside_the_corpus_respect_cutoff(topped_up_runs: ToppedUp) -> None:
     for report in read_reports(topped_up_runs.program.out).values():
         if report["cutoff"]:
             assert all((item["publication_date"] or "9") <= report["cutoff"] for item in report["references"])

@@ -77,7 +77,7 @@ async def test_applicant_is_changed_on_the_page_until_sign_off(
         assert late.status_code == 409
 
 
-async def test_same_text_is_told_within_a_call_and_across_calls(service: Service, officer: Person) -> None:
+async def test_same_text_is_reported_within_a_call_and_across_calls(service: Service, officer: Person) -> None:
     same = _TABLE.replace("Two.", "One.").replace("Ore from slag", "Rehearsal")
     batch, (first, second) = await _call(service, officer, same)
     # Reports of one run are shared, so the same text has the same idea.

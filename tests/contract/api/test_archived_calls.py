@@ -7,7 +7,7 @@ from tests.contract.api.people import Person, call_of
 from tests.contract.api.service import Service
 
 
-async def test_a_finished_call_is_archived_and_taken_out_again(service: Service, owner: Person) -> None:
+async def test_a_finished_call_is_archived_and_restored(service: Service, owner: Person) -> None:
     batch = await evaluate_call_of_six(service)
     assert (await owner.patch(f"/v1/batches/{batch}", json={"name": "Spring"})).status_code == 200
     before, look = (await owner.get(f"/v1/batches/{batch}")).json(), PHONE_AND_DESK[1]

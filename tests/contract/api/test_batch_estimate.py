@@ -171,7 +171,7 @@ async def test_command_prints_the_estimate_and_submits_nothing(program: Program,
     assert len((await service.machine.get("/v1/evaluations")).json()["items"]) == 12
 
 
-async def test_estimate_counts_the_board_that_is_asked_for(service: Service) -> None:
+async def test_estimate_counts_the_requested_board(service: Service) -> None:
     asked_for: list[tuple[int | None, tuple[str, ...]]] = []
 
     def typical_board(board: int | None, models: Sequence[str]) -> TypicalEvaluation:
@@ -194,7 +194,7 @@ class _OfReefs(MemoryCorpus):
         return CorpusFit(level="good" if "reef" in text else "poor", value=0.5, criterion="whether it names a reef")
 
 
-async def test_estimate_reports_corpus_fit_or_why_it_is_absent(
+async def test_estimate_reports_corpus_fit_or_the_reason_it_is_absent(
     service: Service, client: httpx2.AsyncClient, program: Program
 ) -> None:
     unknown = await request_estimate(client)

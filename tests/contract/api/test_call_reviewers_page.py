@@ -21,7 +21,7 @@ def strip_tags(page: str) -> str:
     return " ".join(re.sub(r"<[^>]+>", "", page).split())
 
 
-async def test_page_shows_reviewers_to_be_asked_and_who_never_signed_in(service: Service, officer: Person) -> None:
+async def test_page_shows_reviewers_to_ask_and_those_who_never_signed_in(service: Service, officer: Person) -> None:
     ada, bob = await invite_reviewers(service, "Ada Byron", "Bob Noyce")
     batch, _ = await call_of(service, "# One")
     path = f"/console/calls/{batch}/assignments"

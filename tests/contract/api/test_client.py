@@ -84,7 +84,7 @@ async def _list_event_kinds(client: AsyncClient, job: str) -> list[str]:
     return [event.kind async for event in client.evaluations.events(job)]
 
 
-async def test_evaluation_without_a_report_says_why(client: AsyncClient, service: Service) -> None:
+async def test_evaluation_without_a_report_states_the_reason(client: AsyncClient, service: Service) -> None:
     async with asyncio.TaskGroup() as group, service.services.listener.subscribe("assayer_jobs") as notifications:
         task = group.create_task(_get_refusal(client))
         while not await _count_jobs(service):

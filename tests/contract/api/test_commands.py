@@ -190,7 +190,7 @@ async def test_watch_reports_changes_and_names_failed_rows(program: Program, ser
     assert re.fullmatch(r"Row \d \(.+, ev_\w+\) has failed: The budget is spent", row_line)
 
 
-async def test_a_batch_without_budget_says_why_nothing_runs(program: Program, service: Service) -> None:
+async def test_a_batch_without_budget_states_why_nothing_runs(program: Program, service: Service) -> None:
     await service.services.tenants.update(ACME, TenantPlan(name=ACME, monthly_usd=0.5))
     (program.home / "ideas" / "second.txt").write_text(TEXT)
     submitted = await program.run("batch", "submit", "ideas/risk.txt", "ideas/second.txt", "--max-usd", "2")

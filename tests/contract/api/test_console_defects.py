@@ -66,7 +66,7 @@ async def test_saved_view_is_not_replaced_unasked(service: Service, look: Look) 
     assert [row["query"] for row in rows] == ["q=worth"]
 
 
-async def test_form_of_a_long_proposal_is_one_tap_away_on_a_phone(service: Service) -> None:
+async def test_form_of_a_long_proposal_opens_with_one_tap_on_a_phone(service: Service) -> None:
     ada, _, (first,) = await call_with_reviewer(service, "# One")
     look = Look(PHONE, "light")
     async with open_console(service, ada.key, look) as (page, url):
@@ -82,7 +82,7 @@ async def test_form_of_a_long_proposal_is_one_tap_away_on_a_phone(service: Servi
         assert await form.evaluate("one => one.getBoundingClientRect().top < 2 * innerHeight")
 
 
-async def test_agreeing_with_a_claim_is_one_click(service: Service) -> None:
+async def test_agreeing_with_a_claim_takes_one_click(service: Service) -> None:
     ada, _, (first,) = await call_with_reviewer(service, "# One")
     assert (await ada.post(f"/v1/evaluations/{first}/opinions", json={"score": 4})).status_code == 200
     async with open_console(service, ada.key, Look(1280, "light")) as (page, url):

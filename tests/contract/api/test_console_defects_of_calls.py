@@ -28,7 +28,7 @@ async def _leave(page: Page, script: str) -> Dialog:
     return dialog
 
 
-async def test_new_call_asks_before_files_are_lost_and_states_what_is_not_opened_yet(
+async def test_new_call_warns_before_files_are_lost_and_lists_unopened_files(
     service: Service, officer: Person, tmp_path: Path
 ) -> None:
     plan, scan, thin = (tmp_path / name for name in ("plan.md", "scan.pdf", "thin.txt"))

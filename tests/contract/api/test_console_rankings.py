@@ -60,7 +60,7 @@ async def test_ranking_is_estimated_started_and_shown_with_another_cut(service: 
         assert path in (await officer.get(here)).text
 
 
-async def test_comparisons_of_an_earlier_ranking_are_not_asked_again(service: Service) -> None:
+async def test_comparisons_of_an_earlier_ranking_are_reused(service: Service) -> None:
     call = await evaluate_call_of_six(service)
     start_path = f"/console/calls/{call}/rankings"
     async with open_session(service, await service.create_key()) as officer:

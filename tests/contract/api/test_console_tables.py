@@ -82,7 +82,7 @@ async def test_plot_marks_link_to_their_proposals(service: Service) -> None:
         assert "Only proposals whose evaluation ended at or after" in (await client.get(links[2])).text
 
 
-async def test_a_call_without_budget_says_why_nothing_runs(service: Service) -> None:
+async def test_a_call_without_budget_states_why_nothing_runs(service: Service) -> None:
     await service.services.tenants.update(ACME, TenantPlan(name=ACME, monthly_usd=0.5))
     answer = await service.machine.post("/v1/batches?max_usd=2", files=[("file", ("a.txt", TEXT.encode()))])
     batch = answer.json()["id"]

@@ -97,7 +97,7 @@ async def test_papers_are_completed_from_the_corpus_and_coauthors_are_conflicts(
     assert unfilled["reason"] == "1 of 1 reviewer has a conflict."
 
 
-async def test_coauthors_are_not_searched_for_if_the_call_says_so(
+async def test_coauthors_are_not_searched_for_if_the_call_disables_it(
     service: Service, officer: Person, ada: Person
 ) -> None:
     paper = {"title": "Counting beetles together", "authors": ["Ada Byron", "Bob Noyce"], "year": 2026}

@@ -24,7 +24,7 @@ from tests.contract.api.service import ACME, Service
 from tests.unit.batch_bodies import WORDS
 
 
-async def test_call_is_created_without_proposals_and_takes_them_later(service: Service, officer: Person) -> None:
+async def test_call_is_created_without_proposals_and_accepts_them_later(service: Service, officer: Person) -> None:
     batch = await create_funding_call(officer)
     assert (await add_proposals(officer, batch, f"# One\n\n{WORDS}")).status_code == 202
     late = await add_proposals(officer, batch, f"# Two\n\n{WORDS}")

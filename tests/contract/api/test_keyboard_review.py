@@ -22,7 +22,9 @@ _ANSWERS = {
 
 
 @EACH_LOOK
-async def test_whole_review_with_the_keyboard_alone(service: Service, officer: Person, ada: Person, look: Look) -> None:
+async def test_review_can_be_completed_with_the_keyboard_alone(
+    service: Service, officer: Person, ada: Person, look: Look
+) -> None:
     _, (first, second) = await create_reviewed_call(service, officer, ada)
     complaints: list[str] = []
     async with serve(service.app) as url, async_playwright() as running:

@@ -61,7 +61,7 @@ async def test_panel_shows_the_programs_scores_after_the_reviews(service: Servic
     assert "Rank</a></th>" not in page
 
 
-async def test_anonymous_reviews_say_what_was_written_and_not_by_whom(service: Service, owner: Person) -> None:
+async def test_anonymous_reviews_show_the_text_but_not_the_author(service: Service, owner: Person) -> None:
     batch, grace, ben = await call_with_opinions(service, opinions=7)
     last = (await owner.get(f"/v1/batches/{batch}/evaluations")).json()["items"]
     last_id = next(item["id"] for item in last if item["row"] == 8)

@@ -41,7 +41,7 @@ async def test_remarks_are_immutable_and_logged(service: Service, table_owner: A
     assert await service.database.fetch("SELECT FROM remarks") == []
 
 
-async def test_what_reviewers_say_stands_before_the_proposal_and_the_findings(service: Service) -> None:
+async def test_reviews_are_shown_before_the_proposal_and_the_findings(service: Service) -> None:
     ada, _, (first,) = await call_with_reviewer(service, "# One")
     assert (await ada.post(f"/v1/evaluations/{first}/opinions", json={"score": 4, "note": "Sound."})).is_success
     owner = await add_person(service, "owner", "Olga Owner")

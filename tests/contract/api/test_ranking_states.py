@@ -99,7 +99,7 @@ async def test_ranking_is_erased_when_a_single_proposal_would_remain(service: Se
 
 
 @pytest.mark.parametrize("state", ["failed", "cancelled"])
-async def test_a_ranking_that_ended_without_an_order_says_why(service: Service, state: str) -> None:
+async def test_a_ranking_that_ended_without_an_order_states_the_reason(service: Service, state: str) -> None:
     call = await evaluate_call_of_six(service)
     ranking = await start_ranking(service, call)
     if state == "cancelled":

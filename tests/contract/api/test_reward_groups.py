@@ -89,7 +89,7 @@ async def test_judge_that_failed_gives_null_and_not_zero(service: Service, clien
         (build_rollout(judge="nobody"), "/judge"),
     ],
 )
-async def test_rollout_that_cannot_be_judged_says_why(
+async def test_rollout_that_cannot_be_judged_states_the_reason(
     client: httpx2.AsyncClient, body: dict[str, Any], pointer: str
 ) -> None:
     problem = check_problem(await client.post("/v1/rewards/verify", json=body), 422, "invalid-request")
@@ -256,7 +256,7 @@ async def test_group_sent_as_a_list_is_rewarded_in_order_once_per_key(
         ({"limits": {"max_eur": 1}}, "/limits/max_eur"),
     ],
 )
-async def test_list_that_cannot_be_judged_says_why(
+async def test_list_that_cannot_be_judged_states_the_reason(
     client: httpx2.AsyncClient, changed: dict[str, Any], pointer: str
 ) -> None:
     body = {**build_whole_group("Idea 0"), **changed}

@@ -156,7 +156,7 @@ async def test_reviewers_of_a_call_are_asked_for_bids_by_mail_with_a_link(
     assert not await service.services.mails.list_for_member(bob.member.tenant, MemberId(bob.member.id))
 
 
-async def test_page_says_that_no_mail_is_sent(service: Service, officer: Person, ada: Person) -> None:
+async def test_page_states_that_no_mail_is_sent(service: Service, officer: Person, ada: Person) -> None:
     mails = PgMails(service.database, enabled=False)
     silent_service = service.with_services(mails=mails)
     batch, _ = await call_of(silent_service, "# One")

@@ -72,7 +72,7 @@ def test_operator_makes_the_roles_that_the_migration_names() -> None:
     assert roles == {role: role.replace("assayer_", "assayer-postgres-") for role in options.values()}
 
 
-def test_plain_server_makes_the_same_roles_and_one_for_dumps() -> None:
+def test_plain_server_creates_the_same_roles_and_one_for_dumps() -> None:
     texts = [
         item["data"]["roles.sh"]
         for item in filter_by_kind(build_folder("overlays/small"), "ConfigMap")

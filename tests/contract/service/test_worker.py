@@ -147,7 +147,7 @@ async def test_queued_job_is_leased_and_completed(queue: Queue) -> None:
     assert (job.attempt, job.problem) == (1, None)
 
 
-async def test_worker_stops_when_its_lease_is_taken_by_another(queue: Queue) -> None:
+async def test_worker_stops_when_another_worker_takes_its_lease(queue: Queue) -> None:
     performer = Waiting()
     async with run_worker(queue, performer, lease_seconds=3) as worker:
         id = await queue.put()

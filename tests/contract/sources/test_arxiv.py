@@ -13,7 +13,7 @@ from workers.outbound.source_gateway import SourceGateway
 ALWAYS = Window()
 
 
-async def test_a_search_beyond_one_page_pages_to_the_end(crowd: OutsideWorld) -> None:
+async def test_a_search_longer_than_one_page_reads_every_page(crowd: OutsideWorld) -> None:
     crowd.reset()
     async with open_gateway(crowd, "arxiv") as remote:
         some = await Arxiv(remote).search("swarm robots", 450, ALWAYS, ASK)
@@ -23,7 +23,7 @@ async def test_a_search_beyond_one_page_pages_to_the_end(crowd: OutsideWorld) ->
     assert 700 < len(papers) < 1_300
 
 
-async def test_many_ids_are_asked_for_two_hundred_at_a_time(crowd: OutsideWorld) -> None:
+async def test_many_ids_are_requested_two_hundred_at_a_time(crowd: OutsideWorld) -> None:
     async with open_gateway(crowd, "arxiv") as remote:
         names = [paper.identifiers for paper in await Arxiv(remote).search("swarm robots", 450, ALWAYS, ASK)]
         crowd.reset()

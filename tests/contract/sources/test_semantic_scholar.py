@@ -27,7 +27,7 @@ async def test_search_pages_up_to_the_depth_limit(crowd: OutsideWorld) -> None:
     assert crowd.read_stats(SERVICE).by_status.keys() == {"200"}
 
 
-async def test_a_large_batch_goes_out_in_pieces_of_five_hundred(crowd: OutsideWorld) -> None:
+async def test_a_large_batch_is_sent_in_parts_of_five_hundred(crowd: OutsideWorld) -> None:
     crowd.reset()
     async with open_gateway(crowd, SERVICE) as remote:
         source = SemanticScholar(remote)
