@@ -14,19 +14,21 @@ SEARCH = "/s2/graph/v1/paper/search?query=graph&limit=1"
 SERVICE = "semantic_scholar"
 
 
-class Heard(NamedTuple):
+class Response(NamedTuple):
     status: int
     headers: dict[str, str]
     body: bytes
 
 
-def ask(world: OutsideWorld, path: str = SEARCH, key: str = "") -> Heard:
+def ask(world: OutsideWorld, path: str = SEARCH, key: str = "") -> Response:
     address = urlsplit(world.base_url)
     connection = http.client.HTTPConnection(address.hostname or "", address.port, timeout=20)
     try:
         connection.request("GET", path, headers={"x-api-key": key} if key else {})
         response = connection.getresponse()
-        return Heard(response.status, {name.lower(): value for name, value in response.getheaders()}, response.read())
+        return Response(
+            response.status, {name.lower(): value for name, value in response.getheaders()}, response.read()
+        )
     finally:
         connection.close()
 

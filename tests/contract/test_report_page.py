@@ -16,17 +16,17 @@ from tests.unit.reports_hostile import hostile_report
 from tests.unit.scicompanion_world import evaluated, twin_backends
 
 
-class Opened(NamedTuple):
+class OpenedReport(NamedTuple):
     page: Page
     complaints: list[str]
     """Console messages and errors of the page, violations of its policy among them."""
     requests: list[str]
 
 
-def _open(browser: Browser, file: Path, html: str, **options: Any) -> Opened:
+def _open(browser: Browser, file: Path, html: str, **options: Any) -> OpenedReport:
     file.write_text(html, encoding="utf-8")
     page = browser.new_context(**options).new_page()
-    opened_page = Opened(page, [], [])
+    opened_page = OpenedReport(page, [], [])
     page.on("console", lambda message: opened_page.complaints.append(message.text))
     page.on("pageerror", lambda error: opened_page.complaints.append(str(error)))
     page.on("dialog", lambda dialog: opened_page.complaints.append(f"dialog: {dialog.message}"))
@@ -36,13 +36,15 @@ def _open(browser: Browser, file: Path, html: str, **options: Any) -> Opened:
 
 
 @pytest.fixture
-def opened_report(browser: Browser, tmp_path: Path) -> Iterator[Opened]:
+def opened_report(browser: Browser, tmp_path: Path) -> Iterator[OpenedReport]:
     report_page = _open(browser, tmp_path / "report.html", render_html(full_report()))
     yield report_page
     report_page.page.context.close()
 
 
-def test_page_opened_from_file_loads_without_errors_or_other_requests(opened_report: Opened, tmp_path: Path) -> None:
+def test_page_opened_from_file_loads_without_errors_or_other_requests(
+    opened_report: OpenedReport, tmp_path: Path
+) -> None:
     assert opened_report.complaints == []
     assert opened_report.requests == [(tmp_path / "report.html").as_uri()]
 
@@ -56,18 +58,18 @@ def test_hostile_report_page_runs_nothing_and_requests_nothing(browser: Browser,
     hostile_page.page.context.close()
 
 
-def test_style_sheet_is_allowed_by_content_security_policy(opened_report: Opened) -> None:
+def test_style_sheet_is_allowed_by_content_security_policy(opened_report: OpenedReport) -> None:
     assert opened_report.page.evaluate("getComputedStyle(document.querySelector('.cite')).borderRadius") == "4px"
 
 
-def test_clicked_citation_label_jumps_to_its_reference(opened_report: Opened) -> None:
+def test_clicked_citation_label_jumps_to_its_reference(opened_report: OpenedReport) -> None:
     opened_report.page.locator("#summary .points a.cite", has_text="P7").first.click()
     assert opened_report.page.url.endswith("#ref-P7")
     expect(opened_report.page.locator("#ref-P7")).to_be_in_viewport()
     assert "A critical look at forgetting benchmarks" in opened_report.page.locator(":target").inner_text()
 
 
-def test_assessment_opens_by_keyboard(opened_report: Opened) -> None:
+def test_assessment_opens_by_keyboard(opened_report: OpenedReport) -> None:
     part = opened_report.page.locator("#part-1-1")
     statement = part.locator(".statement")
     expect(statement).to_be_hidden()
@@ -94,7 +96,7 @@ def test_page_never_scrolls_horizontally_at_any_width(browser: Browser, tmp_path
         narrow_page.page.context.close()
 
 
-def test_printed_page_shows_collapsed_content(opened_report: Opened) -> None:
+def test_printed_page_shows_collapsed_content(opened_report: OpenedReport) -> None:
     opened_report.page.emulate_media(media="print")
     box = opened_report.page.locator("#part-2-1 .statement").bounding_box()
     assert box is not None
@@ -103,7 +105,7 @@ def test_printed_page_shows_collapsed_content(opened_report: Opened) -> None:
 
 
 @pytest.fixture
-def graph_page(browser: Browser, tmp_path: Path) -> Iterator[Opened]:
+def graph_page(browser: Browser, tmp_path: Path) -> Iterator[OpenedReport]:
     with ThreadPoolExecutor(1) as thread:  # Playwright's own loop runs in this one
         evaluation, _ = thread.submit(lambda: asyncio.run(evaluated(twin_backends()[0]))).result()
     graph_view = _open(
@@ -113,7 +115,7 @@ def graph_page(browser: Browser, tmp_path: Path) -> Iterator[Opened]:
     graph_view.page.context.close()
 
 
-def test_graph_steps_are_navigable_by_buttons_and_keys_without_script(graph_page: Opened) -> None:
+def test_graph_steps_are_navigable_by_buttons_and_keys_without_script(graph_page: OpenedReport) -> None:
     page = graph_page.page
     entries = page.locator(".notebook .entry:visible")
     expect(entries).to_contain_text("Step 3")
@@ -127,7 +129,7 @@ def test_graph_steps_are_navigable_by_buttons_and_keys_without_script(graph_page
     assert graph_page.complaints == []
 
 
-def test_graph_links_have_targets_on_the_page(graph_page: Opened) -> None:
+def test_graph_links_have_targets_on_the_page(graph_page: OpenedReport) -> None:
     page = graph_page.page
     for link in page.locator(".network a").all():
         target = link.get_attribute("href")

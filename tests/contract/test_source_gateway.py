@@ -14,11 +14,11 @@ from pydantic import SecretStr
 
 from assayer.errors import SourceRefused, SourceUnavailable, StorageError
 from orchestrator.store import Database, PgResponseCache, PgSharedState
-from tests.contract.small_source import Asked, SmallSource, answer_in_order
+from tests.contract.small_source import ReceivedRequest, SmallSource, answer_in_order
 from tests.contract.small_source_gateway import (
     CLOCK,
     QUICK,
-    Held,
+    HeldRequests,
     call,
     create_in_memory_gateway,
     fetch,
@@ -82,7 +82,7 @@ async def test_identical_concurrent_fetches_share_a_request(source: SmallSource)
 
 
 async def test_abandoned_request_is_cancelled_and_releases_its_connection(source: SmallSource) -> None:
-    source.behaviour = Held()
+    source.behaviour = HeldRequests()
     async with open_source_gateway(source, connections=1) as gateway:
         task = asyncio.create_task(fetch(gateway))
         await source.has_been_asked(1)
@@ -104,7 +104,7 @@ async def test_transient_failure_is_retried(source: SmallSource, status: int) ->
 
 
 async def test_broken_connection_is_retried(source: SmallSource) -> None:
-    async def behave(request: Asked) -> web.StreamResponse:
+    async def behave(request: ReceivedRequest) -> web.StreamResponse:
         if request.number == 0 and request.request.transport is not None:
             request.request.transport.abort()
         return await answer_in_order()(request)
@@ -126,7 +126,7 @@ async def test_persistently_failing_source_is_unavailable_with_its_last_error(so
 
 
 async def test_source_that_does_not_answer_in_time_is_unavailable(source: SmallSource) -> None:
-    source.behaviour = Held()
+    source.behaviour = HeldRequests()
     async with open_source_gateway(source, attempts=1, answer_seconds=0.2) as gateway:
         with pytest.raises(SourceUnavailable, match=r"no response within 0\.2 s"):
             await fetch(gateway)
@@ -194,7 +194,7 @@ async def test_redirect_to_another_host_is_rejected(source: SmallSource) -> None
 
 
 async def test_failures_behind_a_redirect_count_for_the_circuit_breaker(source: SmallSource) -> None:
-    async def behave(request: Asked) -> web.StreamResponse:
+    async def behave(request: ReceivedRequest) -> web.StreamResponse:
         if request.path == "behind":
             return web.Response(status=500)
         return web.Response(status=302, headers={"Location": "/api/behind"})
@@ -210,7 +210,7 @@ async def test_failures_behind_a_redirect_count_for_the_circuit_breaker(source: 
 
 
 async def test_answer_that_is_too_large_is_refused(source: SmallSource) -> None:
-    async def behave(_: Asked) -> web.StreamResponse:
+    async def behave(_: ReceivedRequest) -> web.StreamResponse:
         response = web.Response(body=b"0" * 3_000_000)
         response.enable_compression()
         return response
@@ -225,7 +225,7 @@ async def test_answer_that_is_too_large_is_refused(source: SmallSource) -> None:
 async def test_api_key_and_email_are_masked_in_errors_and_logs(
     source: SmallSource, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async def behave(request: Asked) -> web.StreamResponse:
+    async def behave(request: ReceivedRequest) -> web.StreamResponse:
         if request.path == "echo":
             return web.Response(status=400, text=f"bad request: {request.request.path_qs}")
         return web.Response(status=500, text=f"{request.query}")
@@ -260,7 +260,7 @@ async def test_shared_state_error_is_raised_unchanged(source: SmallSource) -> No
 
 
 async def test_closing_gateway_ends_all_pending_fetches(source: SmallSource) -> None:
-    source.behaviour = Held()
+    source.behaviour = HeldRequests()
     async with open_source_gateway(source, connections=1) as gateway:
         waiting = [asyncio.create_task(fetch(gateway, f"papers/{number}")) for number in range(5)]
         await source.has_been_asked(1)
@@ -279,7 +279,7 @@ async def test_closing_gateway_ends_a_just_started_fetch(source: SmallSource) ->
 
 
 async def test_bodies_are_not_kept_after_delivery(source: SmallSource, database: Database) -> None:
-    async def behave(request: Asked) -> web.StreamResponse:
+    async def behave(request: ReceivedRequest) -> web.StreamResponse:
         return web.Response(body=request.path.encode() * 10_000)
 
     source.behaviour = behave

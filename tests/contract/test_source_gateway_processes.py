@@ -13,7 +13,7 @@ import pytest
 from aiohttp import web
 
 from orchestrator.store import Database
-from tests.contract.small_source import Asked, SmallSource, answer_in_order
+from tests.contract.small_source import ReceivedRequest, SmallSource, answer_in_order
 from workers.outbound.source_settings import SourceSettings
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -132,7 +132,7 @@ async def test_request_of_a_killed_process_is_answered_by_another(
 ) -> None:
     never = asyncio.Event()
 
-    async def behave(request: Asked) -> web.StreamResponse:
+    async def behave(request: ReceivedRequest) -> web.StreamResponse:
         if request.number == 0:
             await never.wait()
         return web.Response(text="here")

@@ -40,7 +40,7 @@ HASTY = WebhookSettings(
 )
 
 
-class Watched(PgWebhooks):
+class WatchedWebhooks(PgWebhooks):
     """Store that signals when a delivery has been settled."""
 
     def __init__(self, database: Database) -> None:
@@ -63,10 +63,10 @@ class Bell:
 
 
 @pytest.fixture
-async def store(database: Database) -> Watched:
+async def store(database: Database) -> WatchedWebhooks:
     for tenant in (OURS, THEIRS):
         await database.execute("INSERT INTO tenants (id, name) VALUES ($1, $1)", tenant)
-    return Watched(database)
+    return WatchedWebhooks(database)
 
 
 @pytest.fixture
@@ -133,7 +133,7 @@ async def deliver(
                 await running
 
 
-async def wait_for_state(store: "Watched", state: str) -> DeliveryResource:
+async def wait_for_state(store: "WatchedWebhooks", state: str) -> DeliveryResource:
     async with asyncio.timeout(30), store.settled:
         while (delivery := (await list_deliveries(store))[0]).state != state:
             await store.settled.wait()
@@ -141,7 +141,7 @@ async def wait_for_state(store: "Watched", state: str) -> DeliveryResource:
 
 
 async def test_finished_job_sends_signed_message_to_its_tenants_webhook(
-    database: Database, store: Watched, webhook_receiver: Receiver
+    database: Database, store: WatchedWebhooks, webhook_receiver: Receiver
 ) -> None:
     _, secret = await create_hook(store, webhook_receiver.url)
     await create_hook(store, webhook_receiver.url, THEIRS, name="wh_theirs")
@@ -244,7 +244,7 @@ async def test_rolled_back_verdict_does_not_create_a_delivery(database: Database
 
 
 async def test_failed_delivery_is_retried_with_identical_message(
-    database: Database, store: Watched, webhook_receiver: Receiver
+    database: Database, store: WatchedWebhooks, webhook_receiver: Receiver
 ) -> None:
     await create_hook(store, webhook_receiver.url)
     await insert_job(database, "ev_1")
@@ -261,7 +261,7 @@ async def test_failed_delivery_is_retried_with_identical_message(
 
 
 async def test_delivery_fails_after_last_attempt_and_records_reason(
-    database: Database, store: Watched, webhook_receiver: Receiver
+    database: Database, store: WatchedWebhooks, webhook_receiver: Receiver
 ) -> None:
     await create_hook(store, webhook_receiver.url)
     await insert_job(database, "ev_1")
@@ -274,7 +274,7 @@ async def test_delivery_fails_after_last_attempt_and_records_reason(
     assert len(webhook_receiver.messages) == 3
 
 
-async def test_private_address_is_not_contacted_and_delivery_fails(database: Database, store: Watched) -> None:
+async def test_private_address_is_not_contacted_and_delivery_fails(database: Database, store: WatchedWebhooks) -> None:
     await create_hook(store, "https://localhost/hook")
     await insert_job(database, "ev_1")
     closed = HASTY.model_copy(update={"allow": (), "tries": 1})
@@ -285,7 +285,7 @@ async def test_private_address_is_not_contacted_and_delivery_fails(database: Dat
 
 
 async def test_hanging_receiver_does_not_delay_other_webhooks(
-    database: Database, store: Watched, webhook_receiver: Receiver
+    database: Database, store: WatchedWebhooks, webhook_receiver: Receiver
 ) -> None:
     async with run_receiver() as slow:
         slow.open.clear()
@@ -344,7 +344,7 @@ async def test_webhooks_are_limited_and_isolated_per_tenant(store: PgWebhooks) -
 
 
 async def test_key_rotation_re_encrypts_secrets_and_keeps_signatures_valid(
-    database: Database, store: Watched, webhook_receiver: Receiver
+    database: Database, store: WatchedWebhooks, webhook_receiver: Receiver
 ) -> None:
     _, secret = await create_hook(store, webhook_receiver.url)
     await re_encrypt_secrets(store, SecretCipher([LATER_KEY, KEY]))
@@ -359,7 +359,7 @@ async def test_key_rotation_re_encrypts_secrets_and_keeps_signatures_valid(
 
 
 async def test_message_with_lost_encryption_key_is_not_sent_and_reports_reason(
-    database: Database, store: Watched, webhook_receiver: Receiver, caplog: pytest.LogCaptureFixture
+    database: Database, store: WatchedWebhooks, webhook_receiver: Receiver, caplog: pytest.LogCaptureFixture
 ) -> None:
     await create_hook(store, webhook_receiver.url)
     await insert_job(database, "ev_1")

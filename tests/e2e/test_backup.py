@@ -29,7 +29,7 @@ _TEXT = (
 )
 
 
-class Moved(NamedTuple):
+class MovedHome(NamedTuple):
     before: list[str]
     """Evaluations accepted before the dump began, the second half of them as documents."""
     during: list[str]
@@ -91,7 +91,7 @@ def _get_reports(client: Client, ids: list[str]) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def moved_home(homes: Homes) -> Moved:
+def moved_home(homes: Homes) -> MovedHome:
     program = homes.create_home("moved")
     corpus = program.home / "corpus"
     shutil.copytree(homes.corpus, corpus)
@@ -142,7 +142,7 @@ def moved_home(homes: Homes) -> Moved:
             problems = [client.get(f"/v1/evaluations/{id}").json().get("problem") for id in before]
             answer = client.get("/v1/corpus/search", params={"q": "wild bees"})
         again = simulated.read_stats()
-    return Moved(
+    return MovedHome(
         before, during, finished, states, problems, reports, answer.status_code,
         again.repeated_answers - stats.repeated_answers, again.answered, dump_seconds, restore_seconds,
     )  # fmt: skip
@@ -162,7 +162,7 @@ async def _restore(home: Path, dump: Path) -> str:
 
 
 @pytest.mark.slow
-def test_every_job_accepted_before_the_dump_ends_with_a_report(moved_home: Moved) -> None:
+def test_every_job_accepted_before_the_dump_ends_with_a_report(moved_home: MovedHome) -> None:
     assert {id: moved_home.states[id] for id in moved_home.before} == dict.fromkeys(moved_home.before, "succeeded"), (
         moved_home.problems
     )
@@ -170,14 +170,14 @@ def test_every_job_accepted_before_the_dump_ends_with_a_report(moved_home: Moved
 
 
 @pytest.mark.slow
-def test_reports_and_corpus_are_the_same_after_the_restore(moved_home: Moved) -> None:
+def test_reports_and_corpus_are_the_same_after_the_restore(moved_home: MovedHome) -> None:
     assert moved_home.finished
     assert {id: moved_home.reports[id] for id in moved_home.finished} == moved_home.finished
     assert moved_home.searched == 200
 
 
 @pytest.mark.slow
-def test_only_jobs_accepted_after_the_dump_began_are_lost(moved_home: Moved) -> None:
+def test_only_jobs_accepted_after_the_dump_began_are_lost(moved_home: MovedHome) -> None:
     moved = moved_home
     lost = [id for id, state in moved_home.states.items() if not state]
     print(

@@ -17,7 +17,7 @@ from tests.e2e.program import Ended, Homes, Program
 pytestmark = pytest.mark.slow
 
 
-class Weighed(NamedTuple):
+class WeighedRun(NamedTuple):
     program: Program
     built: Ended
     info: Ended
@@ -33,7 +33,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module", params=["whole", "shards"])
-def weighed_run(homes: Homes, model: Path, request: pytest.FixtureRequest) -> Weighed:
+def weighed_run(homes: Homes, model: Path, request: pytest.FixtureRequest) -> WeighedRun:
     program = homes.create_home(f"bge-{request.param}")
     program = program.with_settings(
         CORPUS__PATH=program.home / "corpus",
@@ -49,7 +49,7 @@ def weighed_run(homes: Homes, model: Path, request: pytest.FixtureRequest) -> We
     (ingest / "upserts").mkdir(parents=True)
     with RecordWriter(ingest / "upserts" / "part-00000.parquet") as file:
         file.write(PaperRecord.model_validate(record(50, title="Moths again at unlit road verges")))
-    return Weighed(
+    return WeighedRun(
         program,
         build,
         program.run("corpus", "info"),
@@ -60,13 +60,13 @@ def weighed_run(homes: Homes, model: Path, request: pytest.FixtureRequest) -> We
     )
 
 
-def test_corpus_is_built_with_lexical_weights(weighed_run: Weighed) -> None:
+def test_corpus_is_built_with_lexical_weights(weighed_run: WeighedRun) -> None:
     assert (weighed_run.built.code, weighed_run.built.err) == (0, "")
     assert "24 papers" in weighed_run.built.out
     assert "64 dimensions, with lexical weights" in weighed_run.info.out
 
 
-def test_a_search_keeps_to_its_cutoff(weighed_run: Weighed) -> None:
+def test_a_search_keeps_to_its_cutoff(weighed_run: WeighedRun) -> None:
     assert (weighed_run.found.code, weighed_run.found.err) == (0, "")
     assert "bee-17" in weighed_run.found.out  # of 2015-09
     assert (weighed_run.before.code, weighed_run.before.err) == (0, "")
@@ -74,14 +74,14 @@ def test_a_search_keeps_to_its_cutoff(weighed_run: Weighed) -> None:
     assert "bee-17" not in weighed_run.before.out
 
 
-def test_nightly_update_publishes_new_paper(weighed_run: Weighed) -> None:
+def test_nightly_update_publishes_new_paper(weighed_run: WeighedRun) -> None:
     assert (weighed_run.night.code, weighed_run.night.err) == (0, "")
     assert "1 new" in weighed_run.night.out
     assert "bee-50" not in weighed_run.found.out
     assert "bee-50" in weighed_run.after.out
 
 
-def test_library_mismatch_with_corpus_is_rejected_with_required_setting(weighed_run: Weighed) -> None:
+def test_library_mismatch_with_corpus_is_rejected_with_required_setting(weighed_run: WeighedRun) -> None:
     refusal = weighed_run.program.with_settings(EMBEDDER__LIBRARY="sentence-transformers").run(
         "corpus", "search", "moths"
     )

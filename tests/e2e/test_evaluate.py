@@ -8,7 +8,7 @@ from typing import Any
 
 import jsonschema
 
-from tests.e2e.evaluations import TWO_IDEAS, Bare, Evaluated
+from tests.e2e.evaluations import TWO_IDEAS, BareRun, Evaluated
 from tests.e2e.program import ROOT, find_violations, read_comparable_reports, read_reports
 
 """Both files look at the evaluation of that name."""
@@ -26,7 +26,7 @@ def _validate(folder: Path) -> None:
         jsonschema.Draft202012Validator(schema).validate(report)
 
 
-def test_ideas_without_llm_get_reports_in_every_format(bare_run: Bare) -> None:
+def test_ideas_without_llm_get_reports_in_every_format(bare_run: BareRun) -> None:
     assert (bare_run.first.code, bare_run.first.err) == (0, "")
     files = sorted(file.name for file in bare_run.program.out.iterdir())
     assert files == [f"{name}.{kind}" for name in NAMES for kind in ("html", "json", "md")]
@@ -36,7 +36,7 @@ def test_ideas_without_llm_get_reports_in_every_format(bare_run: Bare) -> None:
     assert find_violations(bare_run.program.out, expected=3) == ""
 
 
-def test_reports_without_llm_state_it_first_and_show_closest_papers(bare_run: Bare) -> None:
+def test_reports_without_llm_state_it_first_and_show_closest_papers(bare_run: BareRun) -> None:
     assert "Made without a language model" in bare_run.first.out
     assert "Close paper, not judged: [P1]" in bare_run.first.out
     assert "Limitations quoted" in bare_run.first.out
@@ -52,7 +52,7 @@ def test_reports_without_llm_state_it_first_and_show_closest_papers(bare_run: Ba
             assert "without a language model" in text
 
 
-def test_ideas_within_corpus_field_get_evidence_without_llm(bare_run: Bare) -> None:
+def test_ideas_within_corpus_field_get_evidence_without_llm(bare_run: BareRun) -> None:
     for name in NAMES[1:]:
         report = read_reports(bare_run.program.out)[name]
         assert report["coverage"]["corpus_fit"]["level"] == "good"
@@ -64,7 +64,7 @@ def test_ideas_within_corpus_field_get_evidence_without_llm(bare_run: Bare) -> N
         assert report["evidence"]["not_stated"] is None
 
 
-def test_idea_outside_corpus_field_gets_neither_references_nor_closest_papers(bare_run: Bare) -> None:
+def test_idea_outside_corpus_field_gets_neither_references_nor_closest_papers(bare_run: BareRun) -> None:
     report = read_reports(bare_run.program.out)["coral-acoustics"]
     assert report["coverage"]["corpus_fit"]["level"] == "poor"
     assert _list_notice_kinds(report) == ["no_llm", "corpus_fit"]
@@ -72,14 +72,14 @@ def test_idea_outside_corpus_field_gets_neither_references_nor_closest_papers(ba
     assert report["evidence"]["closest_passages"] == []
 
 
-def test_second_run_gives_the_same_reports_except_usage(bare_run: Bare) -> None:
+def test_second_run_gives_the_same_reports_except_usage(bare_run: BareRun) -> None:
     again = read_comparable_reports(bare_run.program.home / "again")
     assert again == {
         name: report for name, report in read_comparable_reports(bare_run.program.out).items() if name in again
     }
 
 
-def test_unusable_files_do_not_stop_evaluation_of_valid_files(bare_run: Bare) -> None:
+def test_unusable_files_do_not_stop_evaluation_of_valid_files(bare_run: BareRun) -> None:
     assert bare_run.again.code == 1
     assert bare_run.again.err.splitlines() == [
         "No report: empty.txt is empty. An idea needs a problem, a method and a way to test it, in words.",

@@ -6,7 +6,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from tests.e2e.evaluations import TWO_IDEAS, Boarded
+from tests.e2e.evaluations import TWO_IDEAS, BoardedRuns
 from tests.e2e.program import ROOT, Program, Report, find_violations, read_comparable_reports, read_reports
 
 DIMENSIONS = ["clarity", "novelty", "feasibility", "validity", "significance"]
@@ -22,13 +22,15 @@ def _read_reports_without_cache_hits(folder: Path) -> dict[str, Report]:
 
 
 @pytest.fixture
-def report(boarded_runs: Boarded) -> Report:
+def report(boarded_runs: BoardedRuns) -> Report:
     (found_report,) = read_reports(boarded_runs.program.out).values()
     return found_report
 
 
 @pytest.mark.slow
-def test_an_idea_gets_a_report_in_every_format_that_passes_every_check(boarded_runs: Boarded, report: Report) -> None:
+def test_an_idea_gets_a_report_in_every_format_that_passes_every_check(
+    boarded_runs: BoardedRuns, report: Report
+) -> None:
     assert (boarded_runs.first.code, boarded_runs.first.err) == (0, "")
     assert len(list(boarded_runs.program.out.iterdir())) == 3
     schema = json.loads((ROOT / "docs" / "report.schema.json").read_text("utf-8"))
@@ -61,7 +63,7 @@ def test_papers_after_cutoff_appear_only_in_advice(report: Report) -> None:
 
 
 @pytest.mark.slow
-def test_every_answer_that_was_paid_is_accounted_for_once(boarded_runs: Boarded, report: Report) -> None:
+def test_every_answer_that_was_paid_is_accounted_for_once(boarded_runs: BoardedRuns, report: Report) -> None:
     assert boarded_runs.stats.repeated_answers == 0
     # What a seat is shown depends on what was found in time, and so whether the simulated answer passes its checks.
     asked_again = sum(fault["occurrences"] for fault in report["coverage"]["faults"])
@@ -74,7 +76,7 @@ def test_every_answer_that_was_paid_is_accounted_for_once(boarded_runs: Boarded,
 
 
 @pytest.mark.slow
-def test_second_run_uses_cache_and_gives_same_report(boarded_runs: Boarded) -> None:
+def test_second_run_uses_cache_and_gives_same_report(boarded_runs: BoardedRuns) -> None:
     assert boarded_runs.again.code == 0
     assert boarded_runs.stats_again.answered == boarded_runs.stats.answered
     again, first = (
@@ -85,7 +87,7 @@ def test_second_run_uses_cache_and_gives_same_report(boarded_runs: Boarded) -> N
 
 
 @pytest.mark.slow
-def test_second_run_does_not_query_external_sources(boarded_runs: Boarded) -> None:
+def test_second_run_does_not_query_external_sources(boarded_runs: BoardedRuns) -> None:
     assert all(boarded_runs.outside.values())
     assert boarded_runs.outside_again == boarded_runs.outside
 

@@ -18,7 +18,7 @@ MOST_CALLS = {"review": 14, "scicompanion": 12}
 """Maximum number of paid requests by method."""
 
 
-class Resumed(NamedTuple):
+class ResumedRun(NamedTuple):
     method: str
     in_flight: int
     """Number of requests that were being answered at the kill."""
@@ -32,7 +32,7 @@ class Resumed(NamedTuple):
 
 
 @pytest.fixture(scope="module", params=[*MOST_CALLS])
-def resumed_run(homes: Homes, request: pytest.FixtureRequest) -> Resumed:
+def resumed_run(homes: Homes, request: pytest.FixtureRequest) -> ResumedRun:
     program = homes.create_home(f"{request.param}-killed")
     command = ("evaluate", TWO_IDEAS[0], "--method", request.param, "--format", "json")
     with run_simulator(latency_mean=0.4) as simulated:
@@ -55,10 +55,10 @@ def resumed_run(homes: Homes, request: pytest.FixtureRequest) -> Resumed:
         assert simulated.read_stats().answered == stats.answered
     assert read_comparable_reports(program.home / "again") == first
     paid = program.fetch_rows("SELECT key FROM ledger WHERE outcome = 'answered' AND NOT cached")
-    return Resumed(request.param, in_flight, killed, stats, report, paid)
+    return ResumedRun(request.param, in_flight, killed, stats, report, paid)
 
 
-def test_only_requests_in_flight_at_crash_are_repeated(resumed_run: Resumed) -> None:
+def test_only_requests_in_flight_at_crash_are_repeated(resumed_run: ResumedRun) -> None:
     usage = resumed_run.report["usage"]
     assert len({row["key"] for row in resumed_run.paid}) == usage["llm_requests_paid"] + usage["llm_requests_cached"]
     assert (
@@ -69,5 +69,5 @@ def test_only_requests_in_flight_at_crash_are_repeated(resumed_run: Resumed) -> 
     assert usage["llm_requests_cached"] >= resumed_run.killed.answered - resumed_run.in_flight >= 2
 
 
-def test_resumed_evaluation_pays_for_no_more_requests_than_an_undisturbed_one(resumed_run: Resumed) -> None:
+def test_resumed_evaluation_pays_for_no_more_requests_than_an_undisturbed_one(resumed_run: ResumedRun) -> None:
     assert len(resumed_run.paid) <= MOST_CALLS[resumed_run.method]

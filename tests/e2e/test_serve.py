@@ -20,7 +20,7 @@ _ANSWERED_BEFORE_KILL = 4
 """Answers before the kill: too few to end an evaluation, as a killed process loses what it has not logged."""
 
 
-class Served(NamedTuple):
+class ServedRun(NamedTuple):
     """Two evaluations survive the kill of the service; a third is under way when it is told to stop."""
 
     key: str
@@ -84,7 +84,7 @@ def _wait_until_ended(client: Client, id: str) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def served_run(homes: Homes) -> Served:
+def served_run(homes: Homes) -> ServedRun:
     program = homes.create_home("served")
     texts = [file.read_text("utf-8") for file in sorted(IDEAS.iterdir()) if file.suffix in {".txt", ".md"}]
     another = "\n\n".join(json.loads((IDEAS / "pairwise-idea-ranking.json").read_text("utf-8")).values())
@@ -119,7 +119,7 @@ def served_run(homes: Homes) -> Served:
             )
         }
         remaining_jobs = program.fetch_rows(f"SELECT state, lease FROM jobs WHERE id = '{third}'")  # noqa: S608 - our own id
-    return Served(
+    return ServedRun(
         key=key,
         first_lines=first_lines,
         lines_again=again,
@@ -136,30 +136,30 @@ def served_run(homes: Homes) -> Served:
     )
 
 
-def test_shutdown_message_counts_running_jobs(served_run: Served) -> None:
+def test_shutdown_message_counts_running_jobs(served_run: ServedRun) -> None:
     assert "for 1 running job to finish" in " ".join(served_run.told_at_the_end.split())
 
 
-def test_first_start_writes_key_to_private_file_and_prints_address(served_run: Served) -> None:
+def test_first_start_writes_key_to_private_file_and_prints_address(served_run: ServedRun) -> None:
     assert "default" in served_run.first_lines[0]
     assert "ak_" not in "".join(served_run.first_lines)
     assert served_run.first_lines[1].startswith("assayer listens at http://127.0.0.1:")
     assert served_run.lines_again[0].startswith("assayer listens at http://127.0.0.1:")
 
 
-def test_restarted_service_completes_each_interrupted_evaluation_with_a_single_verdict(served_run: Served) -> None:
+def test_restarted_service_completes_each_interrupted_evaluation_with_a_single_verdict(served_run: ServedRun) -> None:
     assert [survivor["state"] for survivor in served_run.survivors] == ["succeeded", "succeeded"]
     assert served_run.verdicts == [1, 1]
     assert all(report["parts"] for report in served_run.reports)
 
 
-def test_only_calls_in_flight_at_the_kill_are_paid_twice(served_run: Served) -> None:
+def test_only_calls_in_flight_at_the_kill_are_paid_twice(served_run: ServedRun) -> None:
     assert served_run.at_the_kill.answered >= _ANSWERED_BEFORE_KILL
     assert served_run.stats.repeated_prompts <= served_run.at_the_kill.peak_in_flight
     assert sum(report["usage"]["llm_requests_cached"] for report in served_run.reports) > 0
 
 
-def test_stopped_service_requeues_running_job_and_exits_cleanly(served_run: Served) -> None:
+def test_stopped_service_requeues_running_job_and_exits_cleanly(served_run: ServedRun) -> None:
     assert served_run.code == 0
     assert served_run.interrupted == ("queued", 0)
 
@@ -180,7 +180,7 @@ def test_ray_address_is_rejected_when_ray_is_disabled(homes: Homes) -> None:
     assert (result.code, "cannot be combined" in result.err) == (2, True)
 
 
-def test_log_names_every_evaluation_without_proposal_text_or_keys(served_run: Served) -> None:
+def test_log_names_every_evaluation_without_proposal_text_or_keys(served_run: ServedRun) -> None:
     lines = [json.loads(line) for line in served_run.log.splitlines()]
     for id in served_run.ids:
         messages = {line["message"] for line in lines if line.get("job") == id}

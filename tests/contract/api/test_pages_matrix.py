@@ -73,7 +73,7 @@ _OPEN = {"/console", "/console/account", "/console/static/{name}"}
 """Pages open to every signed-in person, or to everyone."""
 
 
-class _Things(NamedTuple):
+class _Resources(NamedTuple):
     """Ids of the objects that exist in a tenant."""
 
     call: str
@@ -101,17 +101,17 @@ class _Things(NamedTuple):
         return path.replace("{number}", "1").replace("{ranking}", "rk_none")
 
 
-_NOWHERE = _Things("bt_none", "ev_none", "mb_none")
+_NOWHERE = _Resources("bt_none", "ev_none", "mb_none")
 
 
-async def _create_things(service: Service, owner: Person, *, is_foreign: bool) -> _Things:
+async def _create_resources(service: Service, owner: Person, *, is_foreign: bool) -> _Resources:
     tenant = OTHER if is_foreign else ACME
     call, (evaluation, _) = await call_of(service, "# One", "# Two", tenant=tenant)
     reviewer = await add_person(service, "reviewer", "Grace Hopper", tenant=tenant)
     await owner.post(f"/v1/batches/{call}/assignments", json={"per_proposal": 1, "reviewers": [reviewer.member.id]})
     answer = await owner.put(f"/v1/batches/{call}/bidding", json={"open": True})
     assert answer.status_code == 200, answer.text
-    return _Things(call, evaluation, str(reviewer.member.id))
+    return _Resources(call, evaluation, str(reviewer.member.id))
 
 
 def _iterate_pages(service: Service) -> Iterator[tuple[APIRoute, str, Act | None]]:
@@ -125,8 +125,8 @@ def _iterate_pages(service: Service) -> Iterator[tuple[APIRoute, str, Act | None
 async def test_pages_are_refused_by_role_and_hide_other_tenants(service: Service, role: PersonRole) -> None:
     of_acme, of_other = [await add_person(service, "owner", "Olga Owner", tenant=item) for item in (ACME, OTHER)]
     own, foreign = (
-        await _create_things(service, of_acme, is_foreign=False),
-        await _create_things(service, of_other, is_foreign=True),
+        await _create_resources(service, of_acme, is_foreign=False),
+        await _create_resources(service, of_other, is_foreign=True),
     )
     colleague, tried_paths = await add_person(service, role, "Somebody Else"), set[str]()
     before = await _fetch_everything(service)
@@ -175,7 +175,7 @@ async def test_permitted_roles_can_open_each_page(service: Service, owner: Perso
         await owner.post(f"/v1/batches/{call}/assignments", json={"per_proposal": 1})
         await owner.put(f"/v1/batches/{call}/bidding", json={"open": True})
     await service.finish()
-    own_ids = _Things(call, evaluation, str((await add_person(service, "reviewer", "Grace Hopper")).member.id))
+    own_ids = _Resources(call, evaluation, str((await add_person(service, "reviewer", "Grace Hopper")).member.id))
     async with open_session(service, colleague.key) as browser:
         for route, method, act in _iterate_pages(service):
             if method != "GET" or act is None or role not in PERMISSIONS[act]:

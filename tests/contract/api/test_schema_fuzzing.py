@@ -56,7 +56,7 @@ class Running(NamedTuple):
     """Id of an existing object, by the first part of its path."""
 
 
-async def _create_things(service: Service, key: str) -> dict[str, str]:
+async def _create_resources(service: Service, key: str) -> dict[str, str]:
     """One of each kind that has an id; the evaluation is done."""
     async with service.open_client(key) as client:
         answer = await client.post("/v1/evaluations", json=BODY)
@@ -90,7 +90,7 @@ async def _serve(
         )
         await service.create_tenant()
         key = await service.create_key("admin")
-        ids = await _create_things(service, key)
+        ids = await _create_resources(service, key)
         async with serve(service.app) as url:
             services.append(Running(url, key, ids))
             is_started.set()

@@ -9,7 +9,7 @@ from assayer.errors import SourceError, SourceMalformed, SourceUnavailable
 from assayer.models import Identifiers, Paper, Window
 from simulator.outside.library import Entry
 from simulator.outside.process import OutsideWorld
-from tests.contract.sources.specimens import ASK, LIBRARY, STRANGERS, Specimen, specimens_with
+from tests.contract.sources.specimens import ASK, LIBRARY, UNKNOWN_IDENTIFIERS, Specimen, specimens_with
 from workers.literature_apis.capabilities import (
     ListsCitingPapers,
     ListsReferences,
@@ -110,9 +110,9 @@ async def test_resolve_keeps_the_order_and_uses_few_requests(
 ) -> None:
     entries = list_known_entries(specimen)
     identifiers = [specimen.identifiers(entry) for entry in entries]
-    identifiers[3:3] = STRANGERS
+    identifiers[3:3] = UNKNOWN_IDENTIFIERS
     papers = await source.resolve([*identifiers, identifiers[0]], ASK)
-    assert papers[3 : 3 + len(STRANGERS)] == [None] * len(STRANGERS)
+    assert papers[3 : 3 + len(UNKNOWN_IDENTIFIERS)] == [None] * len(UNKNOWN_IDENTIFIERS)
     found_papers = [paper for paper in papers if paper]
     assert [find_entry(paper) for paper in found_papers] == [*entries, entries[0]]
     for paper in found_papers:
@@ -122,7 +122,7 @@ async def test_resolve_keeps_the_order_and_uses_few_requests(
 
 @pytest.mark.parametrize("specimen", specimens_with(ResolvesIdentifiers))
 async def test_resolve_of_only_unknown_papers_returns_none_for_each(source: ResolvesIdentifiers) -> None:
-    assert await source.resolve(STRANGERS, ASK) == [None] * len(STRANGERS)
+    assert await source.resolve(UNKNOWN_IDENTIFIERS, ASK) == [None] * len(UNKNOWN_IDENTIFIERS)
     assert await source.resolve([], ASK) == []
 
 
@@ -142,7 +142,7 @@ async def test_references_match_the_library(specimen: Specimen, source: ListsRef
 
 @pytest.mark.parametrize("specimen", specimens_with(ListsReferences))
 async def test_unknown_papers_have_no_references(source: ListsReferences) -> None:
-    for unknown in STRANGERS:
+    for unknown in UNKNOWN_IDENTIFIERS:
         assert await source.references(unknown, 10, ASK) == []
 
 
@@ -166,7 +166,7 @@ async def test_citing_papers_match_the_library_within_the_window(specimen: Speci
 
 @pytest.mark.parametrize("specimen", specimens_with(ListsCitingPapers))
 async def test_unknown_papers_have_no_citing_papers(source: ListsCitingPapers) -> None:
-    for unknown in STRANGERS:
+    for unknown in UNKNOWN_IDENTIFIERS:
         assert await source.citing(unknown, 10, ALWAYS, ASK) == []
 
 
@@ -181,7 +181,7 @@ async def test_recommendations_exclude_the_seed_papers(
     for paper in papers:
         check(paper, specimen)
     assert not {find_entry(paper) for paper in papers} & set(seed_entries)
-    assert await source.recommend(STRANGERS, 5, ASK) == []
+    assert await source.recommend(UNKNOWN_IDENTIFIERS, 5, ASK) == []
 
 
 @pytest.mark.parametrize("specimen", specimens_with(SearchesSnippets))
@@ -207,7 +207,9 @@ async def test_retractions_are_reported_only_for_papers_with_a_notice(
     specimen: Specimen, source: ReportsRetractions
 ) -> None:
     entries = list_known_entries(specimen)
-    retractions = await source.retractions([*(specimen.identifiers(entry) for entry in entries), *STRANGERS], ASK)
+    retractions = await source.retractions(
+        [*(specimen.identifiers(entry) for entry in entries), *UNKNOWN_IDENTIFIERS], ASK
+    )
     marked = {entry for entry in entries if specimen.identifiers(entry) in retractions}
     kinds = {notice.kind for notice in retractions.values()}
     assert marked
@@ -223,7 +225,7 @@ async def test_pdf_addresses_match_the_record(specimen: Specimen, source: Locate
     assert any(url_lists.values())
     for entry, addresses in url_lists.items():
         assert all(address.endswith(entry.pdf_path) for address in addresses)
-    assert [await source.pdf_urls(unknown, ASK) for unknown in STRANGERS] == [()] * len(STRANGERS)
+    assert [await source.pdf_urls(unknown, ASK) for unknown in UNKNOWN_IDENTIFIERS] == [()] * len(UNKNOWN_IDENTIFIERS)
 
 
 async def send_first_request(specimen: Specimen, gateway: SourceGateway) -> None:
