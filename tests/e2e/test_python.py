@@ -47,8 +47,8 @@ def home(homes: Homes) -> Iterator[Path]:
 class _AnyNumber(doctest.OutputChecker):
     """Checker for which the numbers of the page are examples."""
 
-    def check_output(self, want: str, text: str, optionflags: int) -> bool:
-        return super().check_output(_mask_numbers(want), _mask_numbers(text), optionflags)
+    def check_output(self, want: str, got: str, optionflags: int) -> bool:
+        return super().check_output(_mask_numbers(want), _mask_numbers(got), optionflags)
 
 
 def _mask_numbers(text: str) -> str:

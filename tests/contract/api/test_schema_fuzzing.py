@@ -78,7 +78,7 @@ async def _create_resources(service: Service, key: str) -> dict[str, str]:
 
 
 async def _serve(
-    database_url: str, is_started: "threading.Event", services: list[Running], stop: threading.Event
+    database_url: str, start_event: "threading.Event", services: list[Running], stop: threading.Event
 ) -> None:
     async with (
         Database(DatabaseSettings(url=SecretStr(database_url))) as database,
@@ -93,7 +93,7 @@ async def _serve(
         ids = await _create_resources(service, key)
         async with serve(service.app) as url:
             services.append(Running(url, key, ids))
-            is_started.set()
+            start_event.set()
             await asyncio.to_thread(stop.wait)
 
 
