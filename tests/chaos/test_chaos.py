@@ -57,11 +57,11 @@ def chaos(ground: Ground, kinds: tuple[str, ...], corpus: Path) -> Chaos:
 
 
 def held(outcome: Outcome, kinds: tuple[str, ...]) -> None:
-    findings = outcome.findings
-    assert findings.violations == [], summarise(outcome)
+    found = outcome.findings
+    assert found.violations == [], summarise(outcome)
     assert sorted(killing.kind for killing in outcome.kills) == sorted(kinds)
-    assert findings.accepted == len(TEXTS)
-    assert findings.states.keys() <= {"succeeded", "cancelled"}, summarise(outcome)
+    assert found.accepted == len(TEXTS)
+    assert found.states.keys() <= {"succeeded", "cancelled"}, summarise(outcome)
     # Only what had not been stored at a kill is asked again, and that is no more than was ever in flight at once.
     assert outcome.stats.repeated_answers <= len(outcome.kills) * outcome.stats.peak_in_flight, summarise(outcome)
 

@@ -12,13 +12,13 @@ ACCEPTED = [Accepted(tenant="t", key="k1", job="ev_1")]
 
 def test_correct_evaluations_are_counted_without_violations() -> None:
     again = ACCEPTED * 2
-    report = check_guarantees(JOBS, [], 7, again)
-    assert report.violations == []
-    assert (report.accepted, report.states, report.interrupted, report.calls_paid) == (1, {"succeeded": 1}, 1, 7)
+    found = check_guarantees(JOBS, [], 7, again)
+    assert found.violations == []
+    assert (found.accepted, found.states, found.interrupted, found.calls_paid) == (1, {"succeeded": 1}, 1, 7)
 
 
 @pytest.mark.parametrize(
-    ("evaluation", "broken"),
+    ("told", "broken"),
     [
         (DONE._replace(state="queued"), "without a verdict"),
         (DONE._replace(is_leased=True), "still leased"),
@@ -32,9 +32,9 @@ def test_correct_evaluations_are_counted_without_violations() -> None:
         (DONE._replace(state="failed", events=[(1, "failed")]), "failed without an explanation"),
     ],
 )
-def test_each_violation_is_reported_with_its_evaluation_id(evaluation: StoredEvaluation, broken: str) -> None:
-    report = check_guarantees({"ev_1": evaluation}, [], 0, ACCEPTED)
-    assert any(violation.startswith(broken) and violation.endswith("ev_1") for violation in report.violations)
+def test_each_violation_is_reported_with_its_evaluation_id(told: StoredEvaluation, broken: str) -> None:
+    found = check_guarantees({"ev_1": told}, [], 0, ACCEPTED)
+    assert any(violation.startswith(broken) and violation.endswith("ev_1") for violation in found.violations)
 
 
 def test_accepted_evaluation_missing_from_tables_is_reported() -> None:
@@ -64,9 +64,9 @@ def test_erased_evaluation_is_not_lost() -> None:
 
 def test_accounting_faults_are_reported_as_violations() -> None:
     books = LedgerAudit({"erased, and still in the tables": ["ev_1"]}, tokens=10, ledger_usd=1.0, spent_usd=1.0, late=0)
-    report = check_guarantees(JOBS, [], 0, ACCEPTED, ledger_audit=books)
-    assert report.violations == ["erased, and still in the tables: ev_1"]
-    assert (report.tokens, report.ledger_usd, report.spent_usd) == (10, 1.0, 1.0)
+    found = check_guarantees(JOBS, [], 0, ACCEPTED, ledger_audit=books)
+    assert found.violations == ["erased, and still in the tables: ev_1"]
+    assert (found.tokens, found.ledger_usd, found.spent_usd) == (10, 1.0, 1.0)
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ def test_nothing_is_scheduled_without_outages_or_upgrade() -> None:
 
 def test_submissions_include_erasures_and_documents_but_never_cancel_and_erase_together() -> None:
     texts = [f"Idea {number}" for number in range(400)]
-    submissions = plan_submissions(1, texts, tenants=3, seconds=60.0, erased_share=0.2, document_share=0.1)
-    assert 40 < sum(item.erased_after is not None for item in submissions) < 120
-    assert 20 < sum(item.as_document for item in submissions) < 70
-    assert not [item for item in submissions if item.cancelled_after is not None and item.erased_after is not None]
+    seen = plan_submissions(1, texts, tenants=3, seconds=60.0, erased_share=0.2, document_share=0.1)
+    assert 40 < sum(item.erased_after is not None for item in seen) < 120
+    assert 20 < sum(item.as_document for item in seen) < 70
+    assert not [item for item in seen if item.cancelled_after is not None and item.erased_after is not None]

@@ -17,18 +17,18 @@ def test_kills_are_spread_evenly_over_kinds_in_seeded_order() -> None:
 
 
 def test_weather_alternates_calm_and_storms_with_valid_simulator_settings() -> None:
-    faults = list(islice(plan_faults(1, 10.0), 20))
-    assert [item.name for item in faults[::2]] == ["calm"] * 10
-    assert {item.name for item in faults[1::2]} == {"429", "5xx", "cut connections", "all of these", "down"}
-    for item in faults:
+    seen = list(islice(plan_faults(1, 10.0), 20))
+    assert [item.name for item in seen[::2]] == ["calm"] * 10
+    assert {item.name for item in seen[1::2]} == {"429", "5xx", "cut connections", "all of these", "down"}
+    for item in seen:
         Settings.model_validate(item.knobs)
 
 
 def test_same_seed_gives_same_submissions_within_the_duration() -> None:
     texts = [f"Idea {number}" for number in range(100)]
-    submissions = plan_submissions(3, texts, 4, 60.0)
-    assert submissions == plan_submissions(3, texts, 4, 60.0)
-    assert {item.tenant for item in submissions} == {0, 1, 2, 3}
-    assert all(0 <= item.at < 60 for item in submissions)
-    assert any(item.is_sent_twice for item in submissions)
-    assert any(item.cancelled_after is not None for item in submissions)
+    those = plan_submissions(3, texts, 4, 60.0)
+    assert those == plan_submissions(3, texts, 4, 60.0)
+    assert {item.tenant for item in those} == {0, 1, 2, 3}
+    assert all(0 <= item.at < 60 for item in those)
+    assert any(item.is_sent_twice for item in those)
+    assert any(item.cancelled_after is not None for item in those)

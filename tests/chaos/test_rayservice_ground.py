@@ -33,14 +33,14 @@ def test_plan_takes_config_and_node_resources_from_kustomize_manifests(
 
 
 def test_small_plan_keeps_pools_with_at_most_two_fixed_replicas() -> None:
-    full_config, small = (read_ray_service("llm", 2, small).config for small in (False, True))
+    whole, small = (read_ray_service("llm", 2, small).config for small in (False, True))
     pools, fewer = (
         {
             name: pool
             for name, pool in item["applications"][0]["args"]["serving"].items()
             if isinstance(pool, dict) and "replicas" in pool
         }
-        for item in (full_config, small)
+        for item in (whole, small)
     )
     assert {name: pool["replicas"] for name, pool in fewer.items()} == {
         name: min(pool["replicas"], 2) for name, pool in pools.items()
@@ -59,10 +59,10 @@ def test_shared_shards_run_three_replicas_for_two_copies() -> None:
 
 
 def test_head_and_worker_commands_carry_redis_dashboard_and_resource_options(tmp_path: Path) -> None:
-    redis = Redis(7001, "secret")
-    head = Node(tmp_path, 7002, NodePlan("head", 0), {}, True, redis, 7003)
+    kept = Redis(7001, "secret")
+    head = Node(tmp_path, 7002, NodePlan("head", 0), {}, True, kept, 7003)
     assert {"--head", "--num-cpus=0", "--redis-password=secret", "--dashboard-port=7003"} <= set(head.command)
-    assert redis.environment["RAY_REDIS_ADDRESS"] == "127.0.0.1:7001"
+    assert kept.environment["RAY_REDIS_ADDRESS"] == "127.0.0.1:7001"
     worker = Node(tmp_path, 7002, NodePlan("gpus-0", 4, 1), {})
     assert {"--address=127.0.0.1:7002", "--num-cpus=4", "--num-gpus=1"} <= set(worker.command)
 
@@ -91,12 +91,12 @@ async def _replies(port: int, *commands: str) -> list[str]:
 
 @pytest.mark.usefixtures("redis_server")
 async def test_redis_requires_its_password_and_stops_on_exit(tmp_path: Path) -> None:
-    async with run_redis(tmp_path) as redis:
-        denied, let_in, wrong_password = await _replies(redis.port, "PING", f"AUTH {redis.password}", "PING")
+    async with run_redis(tmp_path) as kept:
+        denied, let_in, answered = await _replies(kept.port, "PING", f"AUTH {kept.password}", "PING")
         assert denied.startswith("-NOAUTH")
-        assert (let_in, wrong_password) == ("+OK", "+PONG")
+        assert (let_in, answered) == ("+OK", "+PONG")
     with pytest.raises(OSError, match="onnect"):
-        await asyncio.open_connection("127.0.0.1", redis.port)
+        await asyncio.open_connection("127.0.0.1", kept.port)
 
 
 def test_redis_program_is_taken_from_the_environment_variable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,14 +125,14 @@ def _said(
 
 def test_service_is_up_only_when_all_replicas_run_on_live_nodes() -> None:
     assert is_up(_said(), {"a"})
-    for replica_status in (
+    for lacking in (
         _said(status="DEPLOYING"),
         _said(node="lost"),
         _said(target=2),
         _said(pool="UNHEALTHY"),
         _said(proxy="STARTING"),
     ):
-        assert not is_up(replica_status, {"a"})
+        assert not is_up(lacking, {"a"})
 
 
 def test_quiet_period_after_a_kill_ends_at_the_last_unanswered_probe(tmp_path: Path) -> None:

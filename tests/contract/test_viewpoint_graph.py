@@ -176,12 +176,12 @@ async def test_graph_instances_see_ideas_added_by_each_other(database: Database,
 
 async def test_graphs_in_the_same_database_are_isolated(database: Database) -> None:
     first = PgViewpointGraph(database, "default", FaissNeighbours())
-    pg_viewpoint_graph = PgViewpointGraph(database, "other", FaissNeighbours())
+    other_graph = PgViewpointGraph(database, "other", FaissNeighbours())
     await first.create(PLAN)
-    await pg_viewpoint_graph.create(PLAN.model_copy(update={"name": "other"}))
+    await other_graph.create(PLAN.model_copy(update={"name": "other"}))
     await first.add([new_idea(1)])
-    await pg_viewpoint_graph.add([new_idea(2), new_idea(3)])
-    assert [len((await item.load()).ideas) for item in (first, pg_viewpoint_graph)] == [1, 2]
+    await other_graph.add([new_idea(2), new_idea(3)])
+    assert [len((await item.load()).ideas) for item in (first, other_graph)] == [1, 2]
 
 
 async def test_index_with_extra_rows_is_rebuilt_from_graph(database: Database) -> None:
