@@ -44,7 +44,7 @@ async def finish_evaluations(service: Service, count: int, usd: float | None, te
     """Finish `count` evaluations that cost `usd` each."""
     queue = Queue(service.database)
     await queue.add(*(build_job(f"{tenant}_{usd}_{number}") for number in range(count)), tenant=tenant)
-    for lease in await queue.lease_next(count):
+    for lease in await queue.acquire_leases(count):
         run = EvaluationId(f"run_{lease.job}")
         assert await queue.leases.record_run(lease, run, {"run": run})
         row = build_answered_row(f"key_{run}", run, call(cost_usd=usd)).model_copy(
