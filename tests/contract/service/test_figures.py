@@ -38,10 +38,10 @@ async def test_metrics_report_jobs_llm_requests_cost_and_cache_hits(settings: Se
         await PgTenants(world.service.database).update(TENANT, TenantPlan(name="Default", monthly_usd=50.0))
         before = await Figures.read(world)
         stats_before = simulator.read_stats()
-        evaluation = await world.caller.ended(await world.caller.submit(source="mine.txt"))
+        evaluation = await world.caller.wait_until_ended(await world.caller.submit(source="mine.txt"))
         middle = await Figures.read(world)
         stats = simulator.read_stats()
-        await world.caller.ended(await world.caller.submit(source="yours.txt"))
+        await world.caller.wait_until_ended(await world.caller.submit(source="yours.txt"))
         after = await Figures.read(world)
 
     def get_growth(name: str, **labels: str) -> float:
