@@ -62,29 +62,33 @@ def ignore_progress(texts: int) -> None:
 
 def test_ray_build_publishes_the_same_version_as_a_local_build(tmp_path: Path, sources: tuple[Path, ...]) -> None:
     with closing(SentenceTransformerEmbedder(EmbedderSettings())) as embedder:
-        alone = asyncio.run(build_corpus(sources, tmp_path / "alone", embedder)).manifest
+        local_manifest = asyncio.run(build_corpus(sources, tmp_path / "alone", embedder)).manifest
         in_shards = asyncio.run(build_shards(sources, 2, tmp_path / "alone-shards", embedder)).manifest
-    built = asyncio.run(build_on_ray(create_plan(tmp_path, sources), ignore_progress))
-    assert (built.version, built.papers, built.rejected) == (alone.version, alone.papers, alone.rejected)
-    assert {item.reason for item in built.rejected} == {"title is missing", "not valid JSON", "duplicate id"}
-    assert built.stored.embedded > len(RECORDS)
+    ray_result = asyncio.run(build_on_ray(create_plan(tmp_path, sources), ignore_progress))
+    assert (ray_result.version, ray_result.papers, ray_result.rejected) == (
+        local_manifest.version,
+        local_manifest.papers,
+        local_manifest.rejected,
+    )
+    assert {item.reason for item in ray_result.rejected} == {"title is missing", "not valid JSON", "duplicate id"}
+    assert ray_result.stored.embedded > len(RECORDS)
     again = asyncio.run(build_on_ray(create_plan(tmp_path, sources, shards=2), ignore_progress))
     assert (again.version, again.papers, again.rejected) == (in_shards.version, in_shards.papers, in_shards.rejected)
-    assert (again.stored.embedded, again.stored.found) == (0, built.stored.embedded)
+    assert (again.stored.embedded, again.stored.found) == (0, ray_result.stored.embedded)
 
 
 def test_ray_build_stores_the_same_lexical_weights_as_a_local_build(tmp_path: Path, sources: tuple[Path, ...]) -> None:
     settings = EmbedderSettings(library="FlagEmbedding", model=str(create_small_bge_m3(tmp_path / "bge-m3")))
     with closing(BgeM3Embedder(settings)) as embedder:
-        alone = asyncio.run(build_corpus(sources, tmp_path / "alone", embedder)).manifest
-    asked = create_plan(tmp_path, sources).model_copy(update={"embedder": settings})
-    built = asyncio.run(build_on_ray(asked, ignore_progress))
-    assert (built.version, built.papers) == (alone.version, alone.papers)
-    there = read_manifest(VersionStore(asked.directory).find_current_path())
-    assert there.lexical
-    assert get_lexical_checksums(there) == get_lexical_checksums(alone)
-    again = asyncio.run(build_on_ray(asked.model_copy(update={"directory": tmp_path / "again"}), ignore_progress))
-    assert (again.stored.embedded, again.stored.found) == (0, built.stored.embedded)
+        local_manifest = asyncio.run(build_corpus(sources, tmp_path / "alone", embedder)).manifest
+    plan = create_plan(tmp_path, sources).model_copy(update={"embedder": settings})
+    ray_result = asyncio.run(build_on_ray(plan, ignore_progress))
+    assert (ray_result.version, ray_result.papers) == (local_manifest.version, local_manifest.papers)
+    ray_manifest = read_manifest(VersionStore(plan.directory).find_current_path())
+    assert ray_manifest.lexical
+    assert get_lexical_checksums(ray_manifest) == get_lexical_checksums(local_manifest)
+    again = asyncio.run(build_on_ray(plan.model_copy(update={"directory": tmp_path / "again"}), ignore_progress))
+    assert (again.stored.embedded, again.stored.found) == (0, ray_result.stored.embedded)
 
 
 def get_lexical_checksums(manifest: Manifest) -> dict[str, str]:
@@ -109,10 +113,10 @@ def test_interrupted_run_leaves_stored_embeddings_for_the_next_run(tmp_path: Pat
 
     with pytest.raises(KeyboardInterrupt):
         embed_on_ray(create_plan(tmp_path, sources), give_up)
-    there = len(_list_stored_portions(tmp_path))
-    assert there
+    portion_count = len(_list_stored_portions(tmp_path))
+    assert portion_count
     stored = embed_on_ray(create_plan(tmp_path, sources), ignore_progress)
-    assert stored.found >= there
+    assert stored.found >= portion_count
     assert sorted(stored.keys) == _list_stored_portions(tmp_path)
 
 
@@ -123,13 +127,14 @@ def test_source_without_valid_papers_is_rejected_by_name(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("shards", "why"), [(2, "no node of this Ray cluster has one"), (None, "does not support GPUs|CUDA finds no GPU")]
+    ("shards", "message"),
+    [(2, "no node of this Ray cluster has one"), (None, "does not support GPUs|CUDA finds no GPU")],
 )
 def test_gpu_build_without_gpus_is_rejected_before_embedding(
-    tmp_path: Path, sources: tuple[Path, ...], shards: int | None, why: str
+    tmp_path: Path, sources: tuple[Path, ...], shards: int | None, message: str
 ) -> None:
     plan = create_plan(tmp_path, sources, shards).model_copy(update={"device": "cuda"})
-    with pytest.raises(ConfigurationError, match=why):
+    with pytest.raises(ConfigurationError, match=message):
         asyncio.run(build_on_ray(plan, ignore_progress))
     assert not _list_stored_portions(tmp_path)
 

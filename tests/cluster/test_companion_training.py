@@ -41,9 +41,9 @@ def plan(tmp_path: Path) -> CompanionTraining:
     )
     with closing(SentenceTransformerEmbedder(EmbedderSettings())) as embedder:
         asyncio.run(build_corpus([papers], tmp_path / "corpus", embedder))
-    made = make_tiny_training(tmp_path, tmp_path / "model", QUICK)
-    fit_policy(collect_usual_contexts(made, SystemClock()), seed=0, steps=30).save(tmp_path / "model")
-    return made
+    training = make_tiny_training(tmp_path, tmp_path / "model", QUICK)
+    fit_policy(collect_usual_contexts(training, SystemClock()), seed=0, steps=30).save(tmp_path / "model")
+    return training
 
 
 def test_policy_is_trained_on_ray_over_a_corpus(plan: CompanionTraining) -> None:
@@ -68,6 +68,6 @@ questions = 4
 """
     file = plan.data.file.with_name("training.toml")
     file.write_text(written)
-    told = CliRunner().invoke(app, ["check", str(file)])
-    assert told.exit_code == 0, told.output
-    assert "10 steps of 4 ideas with 8 rollouts each, from 4 ideas over 20 papers; at most 960 answers" in told.output
+    result = CliRunner().invoke(app, ["check", str(file)])
+    assert result.exit_code == 0, result.output
+    assert "10 steps of 4 ideas with 8 rollouts each, from 4 ideas over 20 papers; at most 960 answers" in result.output

@@ -106,9 +106,9 @@ def test_overloaded_service_returns_503_with_retry_after(service: Running, simul
         for connection in connections:
             stack.callback(connection.close)
         answers = list(pool.map(watch, connections))
-    refused = [after for status, after in answers if status == 503]
-    assert refused
-    assert all(after is not None and int(after) > 0 for after in refused)
+    refusals = [after for status, after in answers if status == 503]
+    assert refusals
+    assert all(after is not None and int(after) > 0 for after in refusals)
     assert {status for status, _ in answers} <= {200, QUEUED, 503}
     simulator.configure(latency_mean=0.05)
 

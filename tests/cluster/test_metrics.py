@@ -59,6 +59,8 @@ def test_metrics_of_each_replica_are_exported_by_its_node(metrics_address: str) 
     deployment = serve.deployment(name="counting", num_replicas=REPLICAS, ray_actor_options={"num_cpus": 0.1})(Counting)
     serve.run(deployment.bind(ReplicaConfig()), name="counting", route_prefix=None)
 
-    told = wait_until(lambda: _read_counts(metrics_address), lambda found: len(found) == REPLICAS, interval=0.5)
+    metric_counts = wait_until(
+        lambda: _read_counts(metrics_address), lambda counts: len(counts) == REPLICAS, interval=0.5
+    )
 
-    assert {value for _, value in told} == {3.0}
+    assert {value for _, value in metric_counts} == {3.0}

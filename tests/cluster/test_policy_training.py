@@ -43,12 +43,12 @@ class _Handler(BaseHTTPRequestHandler):
         if judge.deadly and len(judge.asked) == 3:
             judge.deadly = False
             port = self.client_address[1]
-            [asking] = {
+            [client_pid] = {
                 net_connection.pid
                 for net_connection in psutil.net_connections("tcp")
                 if net_connection.laddr and net_connection.laddr.port == port and net_connection.pid
             }
-            psutil.Process(asking).kill()
+            psutil.Process(client_pid).kill()
             return
         right = [int(item["idea"].split()[:1] == [item["abstract"]]) for item in body["items"]]
         rewards = ({"value": value, "reason": "", "judge": "first"} for value in right)
@@ -61,10 +61,10 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer({"items": [], "last": 0, "state": "succeeded"})
             return
         unknown = dict.fromkeys(("problem", "cost_usd", "started_at", "finished_at", "result"))
-        told = {"id": "rw_1", "state": "succeeded", "title": "", "priority": "interactive", "attempt": 1}
+        job = {"id": "rw_1", "state": "succeeded", "title": "", "priority": "interactive", "attempt": 1}
         links = dict.fromkeys(("rewards", "items", "events"), "/")
-        told |= {**unknown, "created_at": "2026-11-21T12:00:00Z", "links": links}
-        self._answer(told | {"item_count": len(self.server.items), "items": self.server.items})
+        job |= {**unknown, "created_at": "2026-11-21T12:00:00Z", "links": links}
+        self._answer(job | {"item_count": len(self.server.items), "items": self.server.items})
 
     def _answer(self, body: object) -> None:
         content = json.dumps(body).encode()

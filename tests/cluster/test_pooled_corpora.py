@@ -35,8 +35,8 @@ class Pool:
         if version in self.broken:
             raise CorpusError("A file is damaged.")
         await self.open.setdefault(version, asyncio.Event()).wait()
-        whole = CorpusInfo(version, EMBEDDER.name, EMBEDDER.dimensions, 4, None, 2)
-        return VersionDetails(whole, (dt.date(2020, 1, 1),))
+        corpus_info = CorpusInfo(version, EMBEDDER.name, EMBEDDER.dimensions, 4, None, 2)
+        return VersionDetails(corpus_info, (dt.date(2020, 1, 1),))
 
 
 class Clock:
@@ -59,8 +59,8 @@ def clock() -> Clock:
 
 @pytest.fixture
 def corpora(pools: tuple[Pool, Pool], clock: Clock) -> PooledCorpora:
-    given: Any = pools
-    return PooledCorpora(given, Path("corpus"), EMBEDDER, clock)
+    untyped_pools: Any = pools
+    return PooledCorpora(untyped_pools, Path("corpus"), EMBEDDER, clock)
 
 
 async def _run_ready_tasks() -> None:
@@ -70,9 +70,9 @@ async def _run_ready_tasks() -> None:
 
 
 async def _get_current_version(corpora: PooledCorpora) -> str:
-    found = (await corpora.current()).version
+    version = (await corpora.current()).version
     await _run_ready_tasks()
-    return found
+    return version
 
 
 async def test_current_version_is_served_until_every_shard_has_the_next(

@@ -52,8 +52,8 @@ def _read_arguments(file: str) -> dict[str, Any]:
     return dict(application.args)
 
 
-def _build_application(where: ReplicaConfig) -> BuiltApplication:
-    return build_app(build(where), name=NAME)
+def _build_application(config: ReplicaConfig) -> BuiltApplication:
+    return build_app(build(config), name=NAME)
 
 
 def test_every_serve_config_is_covered_by_tests() -> None:
@@ -62,38 +62,40 @@ def test_every_serve_config_is_covered_by_tests() -> None:
 
 @pytest.mark.parametrize("name", FILES)
 def test_config_builds_the_pools_that_it_names(name: str) -> None:
-    where = ReplicaConfig.model_validate(_read_arguments(name))
-    assert where.serving is not None
-    built = {item.name: item for item in _build_application(where).deployments}
-    pools = {pool for pool in ServingSettings.model_fields if hasattr(getattr(where.serving, pool), "replicas")}
-    wanted = {pool for pool in pools if getattr(where.serving, pool).wanted}
-    unset = set() if where.load_settings().full_texts.fetch else {"full_texts"}
-    assert SERVICE <= built.keys() == wanted - unset
-    for pool, deployment in built.items():
-        asked = getattr(where.serving, pool)
-        assert (deployment.ray_actor_options or {})["num_gpus"] == asked.gpus
+    config = ReplicaConfig.model_validate(_read_arguments(name))
+    assert config.serving is not None
+    deployments = {item.name: item for item in _build_application(config).deployments}
+    pools = {pool for pool in ServingSettings.model_fields if hasattr(getattr(config.serving, pool), "replicas")}
+    wanted_pools = {pool for pool in pools if getattr(config.serving, pool).wanted}
+    unset = set() if config.load_settings().full_texts.fetch else {"full_texts"}
+    assert SERVICE <= deployments.keys() == wanted_pools - unset
+    for pool, deployment in deployments.items():
+        pool_settings = getattr(config.serving, pool)
+        assert (deployment.ray_actor_options or {})["num_gpus"] == pool_settings.gpus
         sizes = deployment._deployment_config.autoscaling_config
-        assert (sizes.max_replicas if sizes else None) == asked.most
+        assert (sizes.max_replicas if sizes else None) == pool_settings.most
 
 
 @pytest.mark.parametrize("name", FILES)
 def test_evaluator_pool_scales_up_when_batch_slots_are_full(name: str) -> None:
-    where = ReplicaConfig.model_validate(_read_arguments(name))
-    assert where.serving is not None
-    pool = where.serving.evaluator
-    (built,) = (deployment for deployment in _build_application(where).deployments if deployment.name == "evaluator")
-    sizes = built._deployment_config.autoscaling_config
+    config = ReplicaConfig.model_validate(_read_arguments(name))
+    assert config.serving is not None
+    pool = config.serving.evaluator
+    (batch_deployment,) = (
+        deployment for deployment in _build_application(config).deployments if deployment.name == "evaluator"
+    )
+    sizes = batch_deployment._deployment_config.autoscaling_config
     assert (sizes is None) == (pool.most is None)
     if sizes is not None and pool.most is not None:
         for running in range(pool.replicas, pool.most):
-            busy = running * pool.ongoing - where.load_settings().work.interactive_places
+            busy = running * pool.ongoing - config.load_settings().work.interactive_places
             assert busy / sizes.get_target_ongoing_requests() > running
 
 
 def test_laptop_config_equals_the_default_plus_ingress() -> None:
-    there, own = ReplicaConfig.model_validate(_read_arguments("laptop")).serving, ServingSettings()
-    assert there is not None
-    assert there == own.model_copy(update={"ingress": own.ingress.model_copy(update={"replicas": 1})})
+    serving, own = ReplicaConfig.model_validate(_read_arguments("laptop")).serving, ServingSettings()
+    assert serving is not None
+    assert serving == own.model_copy(update={"ingress": own.ingress.model_copy(update={"replicas": 1})})
 
 
 def test_build_without_api_creates_only_evaluator_pools() -> None:
@@ -102,8 +104,8 @@ def test_build_without_api_creates_only_evaluator_pools() -> None:
         (ServingSettings(), {"evaluator"}),
         (ServingSettings(batch_evaluator=growing), {"evaluator", "batch_evaluator"}),
     ):
-        built = build_app(build_without_api(ReplicaConfig(serving=serving)), name=NAME)
-        assert {deployment.name for deployment in built.deployments} == names
+        application = build_app(build_without_api(ReplicaConfig(serving=serving)), name=NAME)
+        assert {deployment.name for deployment in application.deployments} == names
 
 
 def test_default_deployment_includes_an_ingress() -> None:
@@ -115,16 +117,16 @@ def test_default_deployment_includes_an_ingress() -> None:
 def test_models_without_configuration_get_no_pool(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("ASSAYER_LLM__BASE_URL", "ASSAYER_LLM__MODEL", "ASSAYER_RERANKER__MODEL"):
         monkeypatch.delenv(name)
-    one = PoolSettings()
-    where = ReplicaConfig(serving=ServingSettings(embedder=one, index=one, reranker=one))
-    assert {deployment.name for deployment in _build_application(where).deployments} == SERVICE | {"embedder", "index"}
+    pool_settings = PoolSettings()
+    config = ReplicaConfig(serving=ServingSettings(embedder=pool_settings, index=pool_settings, reranker=pool_settings))
+    assert {deployment.name for deployment in _build_application(config).deployments} == SERVICE | {"embedder", "index"}
 
 
 @pytest.mark.parametrize(("shards", "pools"), [(0, {"index"}), (3, {"index-0", "index-1", "index-2"})])
 def test_each_shard_of_the_corpus_gets_a_pool(shards: int, pools: set[str]) -> None:
-    where = ReplicaConfig(serving=ServingSettings(index=PoolSettings(), index_shards=shards))
+    config = ReplicaConfig(serving=ServingSettings(index=PoolSettings(), index_shards=shards))
     assert {
-        deployment.name for deployment in _build_application(where).deployments if deployment.name.startswith("index")
+        deployment.name for deployment in _build_application(config).deployments if deployment.name.startswith("index")
     } == pools
 
 
@@ -169,28 +171,28 @@ def test_single_pool_serves_all_shards_when_copies_are_set() -> None:
 
 async def test_process_of_a_cluster_without_a_database_server_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ASSAYER_DATABASE__URL")
-    where = ReplicaConfig.model_validate(_read_arguments("cpu-cluster"))
-    build(where)  # the nodes that build the application need no database
+    config = ReplicaConfig.model_validate(_read_arguments("cpu-cluster"))
+    build(config)  # the nodes that build the application need no database
     with pytest.raises(ConfigurationError, match="must share one database"):
-        async with open_database(where.load_settings()):
+        async with open_database(config.load_settings()):
             pass
 
 
 @pytest.mark.parametrize("name", FILES)
 def test_pools_without_gpus_run_on_the_labelled_nodes(name: str) -> None:
-    where = ReplicaConfig.model_validate(_read_arguments(name))
-    assert where.serving is not None
-    assert (where.serving.node_labels == {"assayer/part": "pools"}) == any(
-        getattr(pool, "gpus", 0) for _, pool in where.serving
+    config = ReplicaConfig.model_validate(_read_arguments(name))
+    assert config.serving is not None
+    assert (config.serving.node_labels == {"assayer/part": "pools"}) == any(
+        getattr(pool, "gpus", 0) for _, pool in config.serving
     )
-    for deployment in _build_application(where).deployments:
+    for deployment in _build_application(config).deployments:
         labels = (deployment.ray_actor_options or {}).get("label_selector") or {}
-        on_gpu = getattr(where.serving, deployment.name.partition("-")[0]).gpus
-        assert labels == ({} if on_gpu else where.serving.node_labels), deployment.name
+        on_gpu = getattr(config.serving, deployment.name.partition("-")[0]).gpus
+        assert labels == ({} if on_gpu else config.serving.node_labels), deployment.name
 
 
 @pytest.mark.parametrize(
-    ("serving", "without"),
+    ("serving", "omitted_key"),
     [
         ({}, "the evaluator pool"),
         ({"index": {"replicas": 1}}, "the index pool"),
@@ -200,20 +202,20 @@ def test_pools_without_gpus_run_on_the_labelled_nodes(name: str) -> None:
     ],
 )
 def test_gpu_search_requires_gpus_in_the_searching_pool(
-    serving: dict[str, Any], without: str | None, monkeypatch: pytest.MonkeyPatch
+    serving: dict[str, Any], omitted_key: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ASSAYER_CORPUS__DEVICE", "cuda")
-    where = ReplicaConfig.model_validate({"serving": serving})
-    if without is None:
-        assert _build_application(where).deployments
+    config = ReplicaConfig.model_validate({"serving": serving})
+    if omitted_key is None:
+        assert _build_application(config).deployments
         return
-    with pytest.raises(ConfigurationError, match=without) as raised:
-        build(where)
+    with pytest.raises(ConfigurationError, match=omitted_key) as raised:
+        build(config)
     assert "__GPUS=0.5" in raised.value.hint
 
 
 @pytest.mark.parametrize(
-    ("serving", "why"),
+    ("serving", "message"),
     [
         ({"evaluator": {"replicas": 0}}, "evaluator: at least 1 process"),
         ({"dispatcher": {"replicas": 1}}, "dispatcher"),
@@ -224,6 +226,6 @@ def test_gpu_search_requires_gpus_in_the_searching_pool(
         ({"index": {"replicas": 1}, "index_copies": 2}, "1 processes cannot hold 2 copies of each shard"),
     ],
 )
-def test_unusable_pools_are_refused_by_name(serving: dict[str, Any], why: str) -> None:
-    with pytest.raises(ValidationError, match=why):
+def test_unusable_pools_are_refused_by_name(serving: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
         ReplicaConfig.model_validate({"serving": serving})

@@ -19,8 +19,8 @@ FILES = sorted([*(ROOT / "deploy" / "serve").glob("*-cluster.yaml"), ROOT / "dep
 
 
 def _read(file: Path) -> dict[str, Any]:
-    found: dict[str, Any] = yaml.safe_load(file.read_text("utf-8"))
-    return found
+    document: dict[str, Any] = yaml.safe_load(file.read_text("utf-8"))
+    return document
 
 
 def find_unknown_keys(model: type[BaseModel], values: Any, place: str = "") -> Iterator[str]:
@@ -39,8 +39,8 @@ def find_unknown_keys(model: type[BaseModel], values: Any, place: str = "") -> I
 
 def get_judge_model() -> dict[str, Any]:
     (application,) = _read(ROOT / "deploy" / "llm" / "judge.yaml")["applications"]
-    (found,) = application["args"]["llm_configs"]
-    return dict(found)
+    (llm_config,) = application["args"]["llm_configs"]
+    return dict(llm_config)
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
@@ -52,10 +52,10 @@ def test_serve_files_use_only_known_keys(file: Path) -> None:
 
 @pytest.mark.parametrize("place", [(), ("http_options",), ("applications", 0)])
 def test_a_key_that_serve_does_not_know_is_found(place: tuple[Any, ...]) -> None:
-    values = held = _read(FILES[0])
+    values = judge_config = _read(FILES[0])
     for key in place:
-        held = held[key]
-    held["proxy_locations"] = 1
+        judge_config = judge_config[key]
+    judge_config["proxy_locations"] = 1
     assert [key.rpartition(".")[2] for key in find_unknown_keys(ServeDeploySchema, values)] == ["proxy_locations"]
 
 

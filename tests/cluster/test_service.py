@@ -51,9 +51,9 @@ def service(simulator: Simulator, home: Path) -> Iterator[Running]:
 
 
 def test_start_says_which_pools_are_up(service: Running, home: Path) -> None:
-    said = (home / "serve.log").read_text("utf-8").splitlines()
-    assert any(line.startswith("Starting Ray") for line in said)
-    *_, last = (line for line in said if line.startswith("Starting the service: "))
+    log_lines = (home / "serve.log").read_text("utf-8").splitlines()
+    assert any(line.startswith("Starting Ray") for line in log_lines)
+    *_, last = (line for line in log_lines if line.startswith("Starting the service: "))
     assert last == "Starting the service: evaluator (1 of 1)."
     assert service.process.poll() is None
 
@@ -64,15 +64,15 @@ def test_service_and_ray_stay_within_the_process_limit(service: Running) -> None
         return [" ".join(psutil.Process(pid).cmdline()) for pid in processes if psutil.pid_exists(pid)]
 
     # A worker that Ray began and needed no more goes by itself.
-    wait_until(list_titles, lambda found: len(found) <= MOST_PROCESSES, interval=0.5)
+    wait_until(list_titles, lambda answer: len(answer) <= MOST_PROCESSES, interval=0.5)
     assert find_replica(service.process.pid, "evaluator") is not None
     assert find_replica(service.process.pid, "ingress") is None
 
 
 def test_ray_service_answers_corpus_search_and_readiness(service: Running) -> None:
-    status, found = service.ask("GET", "/v1/corpus/search?q=bees&limit=3")
-    assert status == 200, found
-    assert len(found["answers"][0]["hits"]) == 3
+    status, answer = service.ask("GET", "/v1/corpus/search?q=bees&limit=3")
+    assert status == 200, answer
+    assert len(answer["answers"][0]["hits"]) == 3
     status, ready = service.ask("GET", "/readyz")
     assert status == 200, ready
 
@@ -107,19 +107,19 @@ def test_stored_rewards_survive_the_death_of_their_evaluator(service: Running, s
     assert status == 202, accepted
 
     def get_rewards() -> dict[str, Any]:
-        status, found = service.ask("GET", accepted["links"]["job"])
-        return found if status == 200 else {"items": [], "state": ""}
+        status, rewards_answer = service.ask("GET", accepted["links"]["job"])
+        return rewards_answer if status == 200 else {"items": [], "state": ""}
 
     before = wait_until(get_rewards, lambda entry: len(entry["items"]) > 0, interval=0.1)
     process = find_replica(service.process.pid, "evaluator")
     assert process is not None
     process.send_signal(signal.SIGKILL)
     simulator.configure(latency_mean=0.3)
-    ended = wait_until(get_rewards, lambda entry: entry["state"] in ENDED, interval=0.2)
-    assert (ended["state"], ended["attempt"] > 1) == ("succeeded", True)
-    assert [entry["item"] for entry in ended["items"]] == list(range(60))
-    assert all(entry["reward"]["value"] in (0, 1) for entry in ended["items"])
-    assert [ended["items"][entry["item"]] for entry in before["items"]] == before["items"]
+    rewards = wait_until(get_rewards, lambda entry: entry["state"] in ENDED, interval=0.2)
+    assert (rewards["state"], rewards["attempt"] > 1) == ("succeeded", True)
+    assert [entry["item"] for entry in rewards["items"]] == list(range(60))
+    assert all(entry["reward"]["value"] in (0, 1) for entry in rewards["items"])
+    assert [rewards["items"][entry["item"]] for entry in before["items"]] == before["items"]
 
 
 def test_stopped_service_requeues_unfinished_jobs_and_leaves_no_processes(
@@ -138,5 +138,5 @@ def test_stopped_service_requeues_unfinished_jobs_and_leaves_no_processes(
 
 async def _get_stored_state(home: Path, job: JobId) -> str:
     async with open_database(Settings(home=home)) as database:
-        found = await PgJobs(database).get(TenantId("default"), job)
-    return found.state if found is not None else ""
+        stored_job = await PgJobs(database).get(TenantId("default"), job)
+    return stored_job.state if stored_job is not None else ""

@@ -17,8 +17,8 @@ from index.shards.rendezvous import list_shards_of_process, order_by_rendezvous
 NAMES = ("red", "green", "blue", "grey")
 
 
-def _create_replica(name: str, opened: tuple[int, ...] = ()) -> Any:
-    return SimpleNamespace(replica_id=SimpleNamespace(unique_id=name), routing_stats={OPEN_SHARDS: opened})
+def _create_replica(name: str, open_shards: tuple[int, ...] = ()) -> Any:
+    return SimpleNamespace(replica_id=SimpleNamespace(unique_id=name), routing_stats={OPEN_SHARDS: open_shards})
 
 
 def _call(*args: Any, method: str = "ask") -> Any:
@@ -34,8 +34,8 @@ def _choose_replicas(replicas: list[Any], call: Any, copies: int = 2) -> list[li
 
 @pytest.mark.parametrize("shard", range(6))
 def test_request_is_routed_only_to_replicas_holding_its_shard(shard: int) -> None:
-    wanted = order_by_rendezvous(shard, NAMES)[:2]
-    assert _choose_replicas([_create_replica(name) for name in NAMES], _call(shard, "version")) == [wanted]
+    expected = order_by_rendezvous(shard, NAMES)[:2]
+    assert _choose_replicas([_create_replica(name) for name in NAMES], _call(shard, "version")) == [expected]
 
 
 def test_replica_with_the_shard_open_is_preferred() -> None:
@@ -45,16 +45,16 @@ def test_replica_with_the_shard_open_is_preferred() -> None:
 
 
 def test_urgent_request_is_routed_by_its_shard_argument() -> None:
-    wanted = order_by_rendezvous(3, NAMES)[:2]
+    expected = order_by_rendezvous(3, NAMES)[:2]
     assert _choose_replicas(
         [_create_replica(name) for name in NAMES], _call("ask", 3, "version", method="urgently")
-    ) == [wanted]
+    ) == [expected]
 
 
 def test_next_replica_in_order_replaces_a_dead_replica() -> None:
     first, second, third, _ = order_by_rendezvous(3, NAMES)
-    left = [_create_replica(name) for name in NAMES if name != first]
-    assert _choose_replicas(left, _call(3, "version")) == [[second, third]]
+    remaining = [_create_replica(name) for name in NAMES if name != first]
+    assert _choose_replicas(remaining, _call(3, "version")) == [[second, third]]
 
 
 def test_request_without_a_shard_is_routed_to_any_replica() -> None:
@@ -78,12 +78,12 @@ class Handle:
 
 @pytest.fixture
 def handle(monkeypatch: pytest.MonkeyPatch) -> Handle:
-    found = Handle()
+    new_handle = Handle()
     context = SimpleNamespace(replica_id=SimpleNamespace(unique_id="red"), deployment="pool of a test", app_name="app")
     monkeypatch.setattr(serve, "get_replica_context", lambda: context)
-    monkeypatch.setattr(serve, "get_deployment_handle", lambda *_: found)
+    monkeypatch.setattr(serve, "get_deployment_handle", lambda *_: new_handle)
     monkeypatch.setattr(members, "_MEMBERS", {})
-    return found
+    return new_handle
 
 
 class Clock:
@@ -121,13 +121,13 @@ async def test_replica_opens_its_share_of_shards_among_running_replicas(handle: 
 async def test_first_replica_opens_no_shards_before_the_others_start(handle: Handle) -> None:
     clock = Clock()
     shards = SharedShards(ShardSharing(12, 1, len(NAMES)), clock)
-    opened: set[int] = set()
+    open_shards: set[int] = set()
     for count in range(1, len(NAMES)):
         note_pool_members("pool of a test", [*NAMES[:count]])
-        opened |= {*await shards.list_assigned_shards()}
+        open_shards |= {*await shards.list_assigned_shards()}
         clock.now += 30
-        opened |= {*await shards.list_assigned_shards()}
-    assert opened == set()
+        open_shards |= {*await shards.list_assigned_shards()}
+    assert open_shards == set()
     assert await _list_assigned_shards(shards, clock, *NAMES) == list_shards_of_process("red", 12, NAMES, 1)
 
 
@@ -135,21 +135,21 @@ async def test_shards_of_a_lost_replica_are_taken_over_after_a_delay(handle: Han
     clock = Clock()
     shards = SharedShards(ShardSharing(12, 1, len(NAMES)), clock)
     before = await _list_assigned_shards(shards, clock, *NAMES)
-    left = [name for name in NAMES if name != "green"]
-    assert await _list_assigned_shards(shards, clock, *left) == []
+    remaining = [name for name in NAMES if name != "green"]
+    assert await _list_assigned_shards(shards, clock, *remaining) == []
     assert shards.choose_shards_to_close(range(12)) == [], "nothing is closed meanwhile either"
     clock.now += 60
     after = await shards.list_assigned_shards()
-    assert {*before} < {*after} == {*list_shards_of_process("red", 12, left, 1)}
+    assert {*before} < {*after} == {*list_shards_of_process("red", 12, remaining, 1)}
 
 
 async def test_reassigned_shard_is_closed_once_it_is_no_longer_requested(handle: Handle) -> None:
     clock = Clock()
     shards = SharedShards(ShardSharing(12, 1, 1), clock)
     assert await _list_assigned_shards(shards, clock, "red") == list(range(12))
-    mine = await _list_assigned_shards(shards, clock, *NAMES)
-    others = [number for number in range(12) if number not in mine]
-    shards.note_asked(others[0])
-    assert shards.choose_shards_to_close(range(12)) == others[1:]
+    own_shards = await _list_assigned_shards(shards, clock, *NAMES)
+    other_shards = [number for number in range(12) if number not in own_shards]
+    shards.note_asked(other_shards[0])
+    assert shards.choose_shards_to_close(range(12)) == other_shards[1:]
     clock.now += 400
-    assert shards.choose_shards_to_close(range(12)) == others
+    assert shards.choose_shards_to_close(range(12)) == other_shards

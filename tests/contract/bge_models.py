@@ -90,15 +90,19 @@ def create_small_tokenizer(folder: Path, texts: Iterable[str], max_length: int) 
     characters = sorted({*"".join(words), *string.ascii_letters, *string.digits})
     token_scores = [(special, 0.0), (words, -8.0), (characters, -9.0)]
     vocabulary = [(token, score) for tokens, score in token_scores for token in tokens]
-    made = Tokenizer(Unigram(vocabulary, special.index("<unk>")))
-    made.normalizer, made.pre_tokenizer, made.decoder = NFKC(), Metaspace(), MetaspaceDecoder()
-    made.add_special_tokens(special)
-    made.post_processor = TemplateProcessing(
+    new_tokenizer = Tokenizer(Unigram(vocabulary, special.index("<unk>")))
+    new_tokenizer.normalizer, new_tokenizer.pre_tokenizer, new_tokenizer.decoder = (
+        NFKC(),
+        Metaspace(),
+        MetaspaceDecoder(),
+    )
+    new_tokenizer.add_special_tokens(special)
+    new_tokenizer.post_processor = TemplateProcessing(
         single="<s> $A </s>", pair="<s> $A </s> </s> $B </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
     )
     fast: Any = PreTrainedTokenizerFast
     tokenizer = fast(
-        tokenizer_object=made,
+        tokenizer_object=new_tokenizer,
         model_max_length=max_length,
         bos_token="<s>",  # noqa: S106
         eos_token="</s>",  # noqa: S106

@@ -39,8 +39,8 @@ def command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest
         with _restore_signal_handlers():
             try:
                 main()
-            except SystemExit as ended:
-                code = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+            except SystemExit as result:
+                code = result.code if isinstance(result.code, int) else int(result.code is not None)
         output = capsys.readouterr()
         return Ended(code, output.out, output.err)
 

@@ -81,8 +81,8 @@ async def database(database_url: str) -> AsyncIterator[Database]:
     owner = await asyncpg.connect(owner_url(database_url))
     await owner.execute(_EMPTY)
     await owner.close()
-    async with Database(DatabaseSettings(url=SecretStr(database_url))) as opened:
-        yield opened
+    async with Database(DatabaseSettings(url=SecretStr(database_url))) as opened_database:
+        yield opened_database
 
 
 @pytest.fixture
@@ -94,8 +94,8 @@ async def queue(database: Database) -> Queue:
 
 @pytest.fixture
 async def source() -> AsyncIterator[SmallSource]:
-    async with SmallSource() as started:
-        yield started
+    async with SmallSource() as small_source:
+        yield small_source
 
 
 @pytest.fixture(scope="session")
@@ -125,8 +125,8 @@ def running_world() -> Iterator[tuple[OutsideWorld, dict[str, dict[str, Any]]]]:
 def world(running_world: tuple[OutsideWorld, dict[str, dict[str, Any]]]) -> Iterator[OutsideWorld]:
     """All simulated services as new: without limits, latency and faults. The test fails if a packet leaves loopback."""
     world, knobs = running_world
-    for service, given in knobs.items():
-        world.configure(service, **given)
+    for service, knob_values in knobs.items():
+        world.configure(service, **knob_values)
     world.reset()
     with loopback_only() as outbound:
         yield world

@@ -34,7 +34,7 @@ from workers.llm.gateway import LlmGateway
 BROKEN, UNUSABLE = "an idea that meets a defect", "an idea that cannot be used"
 
 
-class Said(Frozen):
+class JudgeAnswer(Frozen):
     verdict: Literal["match", "no_match"]
 
 
@@ -43,7 +43,9 @@ class _Question(Frozen):
     abstract: str
 
 
-_TASK = Task[_Question, Said](name="test.reward", prompts=Prompts("tests.contract"), prompt="reward.v1.md", output=Said)
+_TASK = Task[_Question, JudgeAnswer](
+    name="test.reward", prompts=Prompts("tests.contract"), prompt="reward.v1.md", output=JudgeAnswer
+)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Received:
+class ReceivedRequest:
     method: str
     target: str
     headers: dict[str, str]
@@ -19,17 +19,17 @@ class Received:
 
 
 @dataclass
-class Scripted:
+class ScriptedService:
     url: str
-    received: list[Received] = field(default_factory=list)
+    received: list[ReceivedRequest] = field(default_factory=list)
     left: list[bytes] = field(default_factory=list)
     """Answers to come, one a connection; a connection beyond them is closed unanswered."""
 
 
 @contextmanager
-def run_script(answers: Iterable[bytes]) -> Iterator[Scripted]:
+def run_script(answers: Iterable[bytes]) -> Iterator[ScriptedService]:
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        scripted = Scripted(f"http://127.0.0.1:{listener.getsockname()[1]}", left=list(answers))
+        scripted = ScriptedService(f"http://127.0.0.1:{listener.getsockname()[1]}", left=list(answers))
         thread = threading.Thread(target=_serve, args=(listener, scripted))
         thread.start()
         try:
@@ -39,7 +39,7 @@ def run_script(answers: Iterable[bytes]) -> Iterator[Scripted]:
             thread.join()
 
 
-def _serve(listener: socket.socket, scripted: Scripted) -> None:
+def _serve(listener: socket.socket, scripted: ScriptedService) -> None:
     while True:
         try:
             connection, _ = listener.accept()
@@ -53,7 +53,7 @@ def _serve(listener: socket.socket, scripted: Scripted) -> None:
                 connection.sendall(scripted.left.pop(0))
 
 
-def _receive(connection: socket.socket) -> Received | None:
+def _receive(connection: socket.socket) -> ReceivedRequest | None:
     with connection.makefile("rb") as file:
         first = file.readline().decode("ascii").split(" ")
         if len(first) != 3:
@@ -62,7 +62,7 @@ def _receive(connection: socket.socket) -> Received | None:
         while line := file.readline().strip():
             name, _, value = line.decode("latin-1").partition(":")
             headers[name.lower()] = value.strip()
-        return Received(first[0], first[1], headers, file.read(int(headers.get("content-length", "0"))))
+        return ReceivedRequest(first[0], first[1], headers, file.read(int(headers.get("content-length", "0"))))
 
 
 def answer(body: Any, status: int = 200, **headers: str) -> bytes:

@@ -8,10 +8,10 @@ from typing import Self
 from aiohttp import web
 from multidict import CIMultiDict
 
-Behaviour = Callable[["Asked"], Awaitable[web.StreamResponse]]
+Behaviour = Callable[["ReceivedRequest"], Awaitable[web.StreamResponse]]
 
 
-class Asked:
+class ReceivedRequest:
     """One request as it arrived."""
 
     def __init__(self, request: web.Request, number: int, body: str) -> None:
@@ -31,7 +31,7 @@ class SmallSource:
     def __init__(self) -> None:
         self.behaviour: Behaviour = _describe_request
         self.arrivals: list[float] = []
-        self.asked: list[Asked] = []
+        self.asked: list[ReceivedRequest] = []
         self.in_flight = 0
         self.peak = 0
         self.arrived = asyncio.Condition()
@@ -54,7 +54,7 @@ class SmallSource:
 
     @property
     def paths(self) -> list[str]:
-        return [asked.path for asked in self.asked]
+        return [request.path for request in self.asked]
 
     async def has_been_asked(self, times: int) -> None:
         async with self.arrived:
@@ -65,26 +65,26 @@ class SmallSource:
         self.in_flight += 1
         self.peak = max(self.peak, self.in_flight)
         try:
-            asked = Asked(request, len(self.asked), await request.text())
+            request_record = ReceivedRequest(request, len(self.asked), await request.text())
             async with self.arrived:
-                self.asked.append(asked)
+                self.asked.append(request_record)
                 self.arrived.notify_all()
-            return await self.behaviour(asked)
+            return await self.behaviour(request_record)
         finally:
             self.in_flight -= 1
 
 
-async def _describe_request(asked: Asked) -> web.StreamResponse:
-    return web.Response(text=f"about {asked.path}")
+async def _describe_request(request: ReceivedRequest) -> web.StreamResponse:
+    return web.Response(text=f"about {request.path}")
 
 
 def answer_in_order(*scripted: tuple[int, Mapping[str, str]]) -> Behaviour:
     """Statuses and headers in order; from then on as a source that is well."""
 
-    async def behave(asked: Asked) -> web.StreamResponse:
-        if asked.number >= len(scripted):
-            return await _describe_request(asked)
-        status, headers = scripted[asked.number]
+    async def behave(request: ReceivedRequest) -> web.StreamResponse:
+        if request.number >= len(scripted):
+            return await _describe_request(request)
+        status, headers = scripted[request.number]
         return web.Response(status=status, headers=headers, text=f"status {status} it is")
 
     return behave

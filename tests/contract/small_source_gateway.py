@@ -9,7 +9,7 @@ from aiohttp import web
 
 from assayer.ports import Clock
 from cluster.clock import SystemClock
-from tests.contract.small_source import Asked, SmallSource
+from tests.contract.small_source import ReceivedRequest, SmallSource
 from workers.outbound.source_gateway import SourceGateway
 from workers.outbound.source_requests import RequestContext, SourceRequest, SourceResponse
 from workers.outbound.source_settings import SourceSettings
@@ -30,8 +30,8 @@ async def open_source_gateway(
 ) -> AsyncIterator[SourceGateway]:
     async with create_in_memory_gateway(
         {"small": kind(**{"base_url": source.url, **QUICK, **fields})}, clock
-    ) as opened:
-        yield opened
+    ) as gateway:
+        yield gateway
 
 
 def call(path: str = "papers/1", **fields: Any) -> SourceRequest:
@@ -44,12 +44,12 @@ async def fetch(
     return await gateway.fetch(call(path), RequestContext(owner, patience))
 
 
-class Held:
+class HeldRequests:
     """Source that answers no request until it is released."""
 
     def __init__(self) -> None:
         self.opened = asyncio.Event()
 
-    async def __call__(self, asked: Asked) -> web.StreamResponse:
+    async def __call__(self, request: ReceivedRequest) -> web.StreamResponse:
         await self.opened.wait()
-        return web.Response(text=f"about {asked.path}")
+        return web.Response(text=f"about {request.path}")

@@ -43,11 +43,11 @@ async def test_find_unknown_key_is_none(store: Store) -> None:
 
 
 async def test_recorded_answer_is_returned_unchanged(store: Store) -> None:
-    kept = answer("k", '{"b": 1.50,  "a": "ü \\u0000 \\"[1]"}')
+    stored_answer = answer("k", '{"b": 1.50,  "a": "ü \\u0000 \\"[1]"}')
 
-    await store.answers.record(build_answered_row("k"), kept)
+    await store.answers.record(build_answered_row("k"), stored_answer)
 
-    assert await store.answers.find("k") == kept
+    assert await store.answers.find("k") == stored_answer
 
 
 async def test_record_failure_leaves_a_row_and_no_answer(store: Store) -> None:
@@ -96,9 +96,9 @@ async def test_concurrent_records_keep_a_single_answer_and_every_ledger_row(stor
 
     await asyncio.gather(*(store.answers.record(build_answered_row("k"), answer("k", value)) for value in values))
 
-    found = await store.answers.find("k")
-    assert found is not None
-    assert found.value in values
+    cached = await store.answers.find("k")
+    assert cached is not None
+    assert cached.value in values
     assert len(await store.ledger()) == 100
 
 
@@ -125,15 +125,15 @@ async def test_concurrent_claimants_request_each_answer_only_once(database: Data
     store = PgAnswerCache(database)
 
     async def ask(claimant: str, key: str) -> bool:
-        while (found := await store.find_or_claim(key, claimant, 60.0)) == "elsewhere":
+        while (claim := await store.find_or_claim(key, claimant, 60.0)) == "elsewhere":
             await store.find_unclaimed([key])
-        if found == "claimed":
+        if claim == "claimed":
             await store.record(build_answered_row(key), answer(key), claimant=claimant)
-        return found == "claimed"
+        return claim == "claimed"
 
-    asked = await asyncio.gather(*(ask(f"c{number}", f"k{number % 5}") for number in range(60)))
+    results = await asyncio.gather(*(ask(f"c{number}", f"k{number % 5}") for number in range(60)))
 
-    assert sum(asked) == 5
+    assert sum(results) == 5
 
 
 async def test_paid_answer_waits_for_the_database_longer_than_other_statements(
@@ -142,19 +142,19 @@ async def test_paid_answer_waits_for_the_database_longer_than_other_statements(
     """Simulates a minute without a database: an answer that is not stored is charged to no tenant, and paid for
     again."""
     settings = DatabaseSettings(url=SecretStr(database_url), max_connections=1, patience_seconds=0.5)
-    away, back = asyncio.Event(), asyncio.Event()
+    claimant_gone, back = asyncio.Event(), asyncio.Event()
 
     async def hold(_: Connection) -> bool:
-        away.set()
+        claimant_gone.set()
         return await back.wait()
 
-    async with Database(settings) as impatient:
-        holding = asyncio.create_task(impatient.run(hold, 30.0))
-        await away.wait()
-        writing = asyncio.create_task(PgAnswerCache(impatient).record(build_answered_row("k"), answer("k")))
+    async with Database(settings) as impatient_database:
+        holding = asyncio.create_task(impatient_database.run(hold, 30.0))
+        await claimant_gone.wait()
+        writing = asyncio.create_task(PgAnswerCache(impatient_database).record(build_answered_row("k"), answer("k")))
         for _ in range(2):
             with pytest.raises(StorageError, match="no free connection"):
-                await impatient.fetch("SELECT 1")
+                await impatient_database.fetch("SELECT 1")
         assert not writing.done()
         back.set()
         await asyncio.gather(holding, writing)

@@ -36,33 +36,35 @@ async def pay(database: Database, run: str = RUN) -> None:
     row = build_answered_row(f"key of {run}", run, call(cost_usd=0.25)).model_copy(
         update={"at": dt.datetime.now(dt.UTC)}
     )
-    kept = answer(row.key).model_copy(update={"messages": (Message(role="user", content=f"Judge this. {MARKER}"),)})
-    await PgAnswerCache(database).record(row, kept)
+    altered_answer = answer(row.key).model_copy(
+        update={"messages": (Message(role="user", content=f"Judge this. {MARKER}"),)}
+    )
+    await PgAnswerCache(database).record(row, altered_answer)
 
 
-async def audit_books(queue: Queue, tmp_path: Path, *, erased: tuple[Erased, ...] = ()) -> LedgerAudit:
-    return await queue.database.run(lambda connection: audit(connection, erased, tmp_path))
+async def audit_books(queue: Queue, tmp_path: Path, *, erasures: tuple[Erased, ...] = ()) -> LedgerAudit:
+    return await queue.database.run(lambda connection: audit(connection, erasures, tmp_path))
 
 
-def list_broken_rules(found: LedgerAudit) -> dict[str, list[str]]:
-    return {what: list(those) for what, those in found.broken.items() if those}
+def list_broken_rules(findings: LedgerAudit) -> dict[str, list[str]]:
+    return {rule: list(run_ids) for rule, run_ids in findings.broken.items() if run_ids}
 
 
 async def test_consistent_data_has_no_accounting_faults(queue: Queue, tmp_path: Path) -> None:
-    found = await audit_books(queue, tmp_path)
+    audited = await audit_books(queue, tmp_path)
 
-    assert list_broken_rules(found) == {}
-    assert (found.tokens, found.ledger_usd, found.spent_usd) == (110, 0.25, 0.25)
+    assert list_broken_rules(audited) == {}
+    assert (audited.tokens, audited.ledger_usd, audited.spent_usd) == (110, 0.25, 0.25)
 
 
 async def test_complete_erasure_leaves_no_accounting_faults(queue: Queue, tmp_path: Path) -> None:
     await queue.delete(build_job("a").id)
     await queue.database.execute("UPDATE erased_runs SET erased_at = erased_at + interval '10 s'")
 
-    found = await audit_books(queue, tmp_path, erased=ERASED)
+    audited = await audit_books(queue, tmp_path, erasures=ERASED)
 
-    assert list_broken_rules(found) == {}
-    assert (found.ledger_usd, found.spent_usd) == (0.25, 0.25)
+    assert list_broken_rules(audited) == {}
+    assert (audited.ledger_usd, audited.spent_usd) == (0.25, 0.25)
 
 
 async def test_charge_that_is_too_small_is_found(queue: Queue, tmp_path: Path) -> None:
@@ -112,9 +114,9 @@ async def test_text_left_after_an_erasure_is_reported_everywhere(queue: Queue, t
     (tmp_path / "ab" / "left").write_bytes(build_word_document(MARKER))
     await queue.database.execute("UPDATE jobs SET subject = $1", f"Plan. {MARKER}")
 
-    found = list_broken_rules(await audit_books(queue, tmp_path, erased=ERASED))
+    broken_rules = list_broken_rules(await audit_books(queue, tmp_path, erasures=ERASED))
 
-    assert found["erased, and still in the tables"] == ["a"]
-    places = found["places where words of erased ideas are left"]
+    assert broken_rules["erased, and still in the tables"] == ["a"]
+    places = broken_rules["places where words of erased ideas are left"]
     assert {"1 rows of jobs", "answers.messages"} <= set(places)
     assert any(place.endswith("/ab/left") for place in places)

@@ -37,24 +37,24 @@ async def test_failed_chore_raises_and_releases_its_lock(database: Database) -> 
     async def work() -> None:
         pass
 
-    async with PgChoreLock(database) as lock, PgChoreLock(database) as other:
+    async with PgChoreLock(database) as lock, PgChoreLock(database) as other_lock:
         with pytest.raises(StorageError):
             await lock.run_alone("sweep", fail)
-        assert await other.run_alone("sweep", work)
+        assert await other_lock.run_alone("sweep", work)
 
 
 async def test_many_chores_finish_on_a_pool_of_two_connections(database_url: str) -> None:
     """All chores start together, and each needs connections for its work."""
     settings = DatabaseSettings(url=SecretStr(database_url), max_connections=2, patience_seconds=2)
-    done: set[str] = set()
+    finished_chores: set[str] = set()
     all_done = asyncio.Event()
 
     async with Database(settings) as database, PgChoreLock(database) as lock:
 
         async def work(name: str) -> None:
             await database.fetch("SELECT pg_sleep(0.05)")
-            done.add(name)
-            if len(done) == 9:
+            finished_chores.add(name)
+            if len(finished_chores) == 9:
                 all_done.set()
 
         chores = [Chore(f"chore {n}", 0.01, partial(work, f"chore {n}")) for n in range(9)]
@@ -76,7 +76,7 @@ async def test_lock_is_free_once_its_process_has_lost_the_connection(database: D
     async def nothing() -> None:
         pass
 
-    async with PgChoreLock(database) as lock, PgChoreLock(database) as other:
+    async with PgChoreLock(database) as lock, PgChoreLock(database) as other_lock:
         assert await lock.run_alone("sweep", work)
-        assert await other.run_alone("sweep", nothing)
+        assert await other_lock.run_alone("sweep", nothing)
         assert await lock.run_alone("sweep", nothing)

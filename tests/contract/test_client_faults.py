@@ -24,7 +24,7 @@ from assayer_client import (
     ServiceUnreachable,
 )
 from tests.contract.scripted_service import (
-    Scripted,
+    ScriptedService,
     answer,
     build_event,
     build_problem,
@@ -39,7 +39,7 @@ _ACCEPTED = answer({"id": "ev_1", "state": "queued", "links": _LINKS}, 202)
 _RETRIES = RetryPolicy(attempts=4, seconds=100, first_pause=0.01)
 
 
-class Asking:
+class ClientMethod:
     """Common interface of both clients, with lists in place of iterators. Pauses are recorded, not made."""
 
     def __init__(self, kind: type[Client] | type[AsyncClient]) -> None:
@@ -53,25 +53,25 @@ class Asking:
             result = attrgetter(name)(client)(*arguments, **named)
             return list(result) if isinstance(result, Iterator) else result
 
-    async def _await_call(self, url: str, name: str, retries: RetryPolicy, arguments: Any, named: Any) -> Any:
+    async def _await_call(self, url: str, name: str, retries: RetryPolicy, arguments: Any, named_arguments: Any) -> Any:
         async def noted(seconds: float) -> None:
             self.pauses.append(seconds)
 
         async with AsyncClient(url, KEY, retries=retries, sleep=noted) as client:
-            result = attrgetter(name)(client)(*arguments, **named)
+            result = attrgetter(name)(client)(*arguments, **named_arguments)
             return [item async for item in result] if hasattr(result, "__aiter__") else await result
 
 
 @pytest.fixture(params=[Client, AsyncClient], ids=["sync", "async"])
-def asking(request: pytest.FixtureRequest) -> Asking:
-    return Asking(request.param)
+def asking(request: pytest.FixtureRequest) -> ClientMethod:
+    return ClientMethod(request.param)
 
 
-def _list_keys(scripted: Scripted) -> list[str | None]:
+def _list_keys(scripted: ScriptedService) -> list[str | None]:
     return [item.headers.get("idempotency-key") for item in scripted.received]
 
 
-def test_submission_with_a_lost_answer_is_retried_with_the_same_key(asking: Asking) -> None:
+def test_submission_with_a_lost_answer_is_retried_with_the_same_key(asking: ClientMethod) -> None:
     with run_script([b"", _ACCEPTED[:40], build_problem("busy", 503, retry_after="7"), _ACCEPTED]) as scripted:
         assert asking.ask(scripted.url, "evaluations.create", _BODY).id == "ev_1"
     keys = _list_keys(scripted)
@@ -82,10 +82,10 @@ def test_submission_with_a_lost_answer_is_retried_with_the_same_key(asking: Aski
     assert asking.pauses[2] >= 7
 
 
-def test_each_submission_uses_its_own_key_or_the_provided_key(asking: Asking) -> None:
-    given: list[dict[str, Any]] = [{}, {}, {"key": "row-7"}]
+def test_each_submission_uses_its_own_key_or_the_provided_key(asking: ClientMethod) -> None:
+    keyword_lists: list[dict[str, Any]] = [{}, {}, {"key": "row-7"}]
     with run_script([_ACCEPTED] * 3) as scripted:
-        for options in given:
+        for options in keyword_lists:
             asking.ask(scripted.url, "evaluations.create", _BODY, **options)
     assert len(set(_list_keys(scripted))) == 3
     assert _list_keys(scripted)[2] == "row-7"
@@ -93,20 +93,20 @@ def test_each_submission_uses_its_own_key_or_the_provided_key(asking: Asking) ->
 
 
 @pytest.mark.parametrize("key", ["", "x\ny", "xü", "x" * 256, "two words"])
-def test_invalid_idempotency_key_is_rejected_before_sending(key: str, asking: Asking) -> None:
+def test_invalid_idempotency_key_is_rejected_before_sending(key: str, asking: ClientMethod) -> None:
     with run_script([_ACCEPTED]) as scripted, pytest.raises(InvalidRequest, match="idempotency key"):
         asking.ask(scripted.url, "evaluations.create", _BODY, key=key)
     assert scripted.received == []
 
 
-def test_text_that_cannot_be_encoded_is_rejected_before_sending(asking: Asking) -> None:
+def test_text_that_cannot_be_encoded_is_rejected_before_sending(asking: ClientMethod) -> None:
     body = EvaluationBody(idea=IdeaBody(text="half of \ud800 a character"))
     with run_script([_ACCEPTED]) as scripted, pytest.raises(InvalidRequest, match="cannot be serialised"):
         asking.ask(scripted.url, "evaluations.create", body)
     assert scripted.received == []
 
 
-def test_permanent_refusal_is_raised_without_retry(asking: Asking) -> None:
+def test_permanent_refusal_is_raised_without_retry(asking: ClientMethod) -> None:
     body = {
         "type": "https://assayer.dev/problems/invalid-request",
         "title": "The request cannot be used",
@@ -129,22 +129,22 @@ def test_permanent_refusal_is_raised_without_retry(asking: Asking) -> None:
     assert asking.pauses == []
 
 
-def test_unresponsive_server_raises_after_the_last_retry(asking: Asking) -> None:
+def test_unresponsive_server_raises_after_the_last_retry(asking: ClientMethod) -> None:
     with run_script([]) as scripted, pytest.raises(ServiceUnreachable, match="did not answer") as caught:
         asking.ask(scripted.url, "evaluations.get", "ev_1")
     assert len(scripted.received) == 4
     assert type(pickle.loads(pickle.dumps(caught.value))) is ServiceUnreachable  # noqa: S301 - our own bytes
 
 
-def test_every_retry_is_logged_with_its_reason(asking: Asking, caplog: pytest.LogCaptureFixture) -> None:
+def test_every_retry_is_logged_with_its_reason(asking: ClientMethod, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, "assayer_client")
     with run_script([build_problem("busy", 503, retry_after="7"), _ACCEPTED]) as scripted:
         asking.ask(scripted.url, "evaluations.create", _BODY)
-    (told,) = [record.getMessage() for record in caplog.records if record.name == "assayer_client.retries"]
-    assert told.startswith("Not now (503): Wait. Trying again in 7.")
+    (warning,) = [record.getMessage() for record in caplog.records if record.name == "assayer_client.retries"]
+    assert warning.startswith("Not now (503): Wait. Trying again in 7.")
 
 
-def test_retry_after_beyond_the_time_limit_is_not_retried(asking: Asking) -> None:
+def test_retry_after_beyond_the_time_limit_is_not_retried(asking: ClientMethod) -> None:
     with (
         run_script([build_problem("rate-limited", 429, retry_after="3600")]) as scripted,
         pytest.raises(ApiProblem) as caught,
@@ -154,7 +154,7 @@ def test_retry_after_beyond_the_time_limit_is_not_retried(asking: Asking) -> Non
     assert len(scripted.received) == 1
 
 
-def test_bare_500_response_is_retried_but_reported_internal_error_is_raised(asking: Asking) -> None:
+def test_bare_500_response_is_retried_but_reported_internal_error_is_raised(asking: ClientMethod) -> None:
     died = b"HTTP/1.1 500 Oops\r\ncontent-length: 21\r\n\r\nInternal Server Error"
     with run_script([died, build_problem("internal-error", 500)]) as scripted, pytest.raises(ApiProblem) as caught:
         asking.ask(scripted.url, "evaluations.get", "ev_1")
@@ -162,10 +162,13 @@ def test_bare_500_response_is_retried_but_reported_internal_error_is_raised(aski
     assert len(scripted.received) == 2
 
 
-def test_proxy_404_during_startup_is_retried_but_plain_404_is_raised(asking: Asking) -> None:
+def test_proxy_404_during_startup_is_retried_but_plain_404_is_raised(asking: ClientMethod) -> None:
     words = b"Path '/v1/evaluations' not found. Ping http://.../-/routes for available routes."
-    began = b"HTTP/1.1 404 Not Found\r\ncontent-type: text/plain\r\ncontent-length: %d\r\n\r\n%s" % (len(words), words)
-    with run_script([began, _ACCEPTED]) as scripted:
+    response_head = b"HTTP/1.1 404 Not Found\r\ncontent-type: text/plain\r\ncontent-length: %d\r\n\r\n%s" % (
+        len(words),
+        words,
+    )
+    with run_script([response_head, _ACCEPTED]) as scripted:
         assert asking.ask(scripted.url, "evaluations.create", _BODY).id == "ev_1"
     nowhere = b"HTTP/1.1 404 Not Found\r\ncontent-length: 9\r\n\r\nNot Found"
     with run_script([nowhere, _ACCEPTED]) as scripted, pytest.raises(ApiProblem):
@@ -173,18 +176,18 @@ def test_proxy_404_during_startup_is_retried_but_plain_404_is_raised(asking: Ask
     assert len(scripted.received) == 1
 
 
-def test_redirect_is_not_followed_and_the_key_is_not_forwarded(asking: Asking) -> None:
-    with run_script([_ACCEPTED]) as elsewhere:
+def test_redirect_is_not_followed_and_the_key_is_not_forwarded(asking: ClientMethod) -> None:
+    with run_script([_ACCEPTED]) as other_script:
         with (
-            run_script([answer({}, 307, location=f"{elsewhere.url}/v1/evaluations")]) as scripted,
+            run_script([answer({}, 307, location=f"{other_script.url}/v1/evaluations")]) as scripted,
             pytest.raises(ApiProblem, match="redirects"),
         ):
             asking.ask(scripted.url, "evaluations.create", _BODY)
-        assert elsewhere.received == []
+        assert other_script.received == []
 
 
 def test_key_is_sent_as_bearer_token_and_never_logged(
-    asking: Asking, caplog: pytest.LogCaptureFixture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    asking: ClientMethod, caplog: pytest.LogCaptureFixture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     netrc = tmp_path / "netrc"
     netrc.write_text("machine 127.0.0.1 login somebody password else\n")
@@ -198,7 +201,7 @@ def test_key_is_sent_as_bearer_token_and_never_logged(
 
 
 @pytest.mark.parametrize("job", ["../tenants", "ev/../../x", "ev?x=1#y", "ev_1/report"])
-def test_id_never_leads_to_another_resource(asking: Asking, job: str) -> None:
+def test_id_never_leads_to_another_resource(asking: ClientMethod, job: str) -> None:
     with run_script([build_problem("not-found", 404)]) as scripted, pytest.raises(ApiProblem):
         asking.ask(scripted.url, "evaluations.get", job)
     path, _, last = scripted.received[0].target.rpartition("/")
@@ -206,7 +209,7 @@ def test_id_never_leads_to_another_resource(asking: Asking, job: str) -> None:
     assert "?" not in last
 
 
-def test_unreadable_answer_is_rejected_without_retry(asking: Asking) -> None:
+def test_unreadable_answer_is_rejected_without_retry(asking: ClientMethod) -> None:
     with (
         run_script([answer({"hello": "world"})]) as scripted,
         pytest.raises(ServiceUnreachable, match="cannot be read"),
@@ -219,7 +222,7 @@ def test_unreadable_answer_is_rejected_without_retry(asking: Asking) -> None:
     "saving",
     ["batches.save_results", "evaluations.save_brief", "batches.save_dossier", "evaluations.save_contestation"],
 )
-def test_page_of_a_proxy_is_not_saved_as_a_document(saving: str, asking: Asking, tmp_path: Path) -> None:
+def test_page_of_a_proxy_is_not_saved_as_a_document(saving: str, asking: ClientMethod, tmp_path: Path) -> None:
     target = tmp_path / "saved"
     target.write_text("what was saved before")
     page = answer("<p>Sign in</p>", content_type="text/html; charset=utf-8")
@@ -229,7 +232,7 @@ def test_page_of_a_proxy_is_not_saved_as_a_document(saving: str, asking: Asking,
     assert list(tmp_path.iterdir()) == [target]
 
 
-def test_event_stream_resumes_after_the_last_seen_event(asking: Asking) -> None:
+def test_event_stream_resumes_after_the_last_seen_event(asking: ClientMethod) -> None:
     torn = build_event(3, "progress")[:-20]
     answers = [
         build_unfinished_events(build_event(1, "queued"), build_event(2, "started"), torn),
@@ -244,18 +247,18 @@ def test_event_stream_resumes_after_the_last_seen_event(asking: Asking) -> None:
     assert [item.headers.get("last-event-id") for item in scripted.received] == [None, "2", "2", "3", "3"]
 
 
-def test_event_stream_starts_after_the_requested_event(asking: Asking) -> None:
+def test_event_stream_starts_after_the_requested_event(asking: ClientMethod) -> None:
     with run_script([build_unfinished_events(build_event(8, "succeeded"))]) as scripted:
         assert [item.number for item in asking.ask(scripted.url, "evaluations.events", "ev_1", after=7)] == [8]
     assert scripted.received[0].headers["last-event-id"] == "7"
 
 
-def test_finished_event_stream_ends_without_events(asking: Asking) -> None:
+def test_finished_event_stream_ends_without_events(asking: ClientMethod) -> None:
     with run_script([b"HTTP/1.1 204 No Content\r\n\r\n"]) as scripted:
         assert asking.ask(scripted.url, "evaluations.events", "ev_1", after=4) == []
 
 
-def test_event_stream_without_progress_is_abandoned_after_repeated_breaks(asking: Asking) -> None:
+def test_event_stream_without_progress_is_abandoned_after_repeated_breaks(asking: ClientMethod) -> None:
     with (
         run_script([build_unfinished_events(build_event(1, "queued")), *[build_unfinished_events()] * 20]) as scripted,
         pytest.raises(ServiceUnreachable, match="was interrupted 4 times"),
@@ -264,7 +267,7 @@ def test_event_stream_without_progress_is_abandoned_after_repeated_breaks(asking
     assert len(scripted.received) == 4
 
 
-def test_non_event_stream_response_is_rejected(asking: Asking) -> None:
+def test_non_event_stream_response_is_rejected(asking: ClientMethod) -> None:
     with run_script([answer({"hello": "world"})] * 9) as scripted, pytest.raises(ServiceUnreachable):
         asking.ask(scripted.url, "evaluations.events", "ev_1")
     with run_script([build_problem("not-found", 404)]) as scripted, pytest.raises(ApiProblem):
@@ -294,7 +297,7 @@ def test_unusable_address_or_key_is_refused_before_anything_is_sent(
     assert "line" not in str(caught.value)
 
 
-def test_address_and_key_are_read_from_the_environment(monkeypatch: pytest.MonkeyPatch, asking: Asking) -> None:
+def test_address_and_key_are_read_from_the_environment(monkeypatch: pytest.MonkeyPatch, asking: ClientMethod) -> None:
     with run_script([build_problem("not-found", 404)]) as scripted:
         monkeypatch.setenv("ASSAYER_API_URL", f"{scripted.url}/behind/a/proxy/")
         monkeypatch.setenv("ASSAYER_API_KEY", KEY)

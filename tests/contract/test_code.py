@@ -54,8 +54,8 @@ def settings(world: OutsideWorld) -> CodeSettings:
 
 @pytest.fixture
 async def downloader() -> AsyncIterator[Downloader]:
-    async with Downloader(LOOPBACK, CLOCK) as opened:
-        yield opened
+    async with Downloader(LOOPBACK, CLOCK) as opened_downloader:
+        yield opened_downloader
 
 
 @pytest.fixture
@@ -66,16 +66,16 @@ def code(
 
 
 async def read(code: CodeAdapter, name: str, before: dt.date | None = None) -> Codebase:
-    (found,) = (await code.read([name], Window.until(before))).values()
-    assert isinstance(found, Codebase), found
-    return found
+    (codebase,) = (await code.read([name], Window.until(before))).values()
+    assert isinstance(codebase, Codebase), codebase
+    return codebase
 
 
 async def test_search_finds_repositories_created_in_the_window(github_gateway: SourceGateway) -> None:
     window = Window(after=dt.date(2014, 1, 1), before=dt.date(2020, 12, 31))
-    found = await GitHub(github_gateway).search('graph "networks": NOT learning OR (attention)', 50, window, ASK)
-    assert found
-    for repository in found:
+    repositories = await GitHub(github_gateway).search('graph "networks": NOT learning OR (attention)', 50, window, ASK)
+    assert repositories
+    for repository in repositories:
         known = KNOWN.by_name[repository.name]
         assert (repository.created, repository.pushed) == (known.created, known.pushed)
         assert repository.created is not None
@@ -122,8 +122,8 @@ async def test_cached_repository_state_is_not_fetched_again(
         return CodeAdapter(github_gateway, RepositorySurveyor(downloader, changed), code_cache, changed, ASK)
 
     assert await read(create_other_adapter(), FIRST.name) == first
-    (found,) = (await create_other_adapter(sources=1).read([FIRST.name], OPEN)).values()
-    assert isinstance(found, Absent)
+    (codebase,) = (await create_other_adapter(sources=1).read([FIRST.name], OPEN)).values()
+    assert isinstance(codebase, Absent)
 
 
 async def test_repository_is_read_as_of_the_cutoff_date(code: CodeAdapter) -> None:
@@ -156,10 +156,10 @@ async def test_repository_code_never_runs_and_injections_are_flagged(code: CodeA
     "name", ["hostile/empty", "hostile/parents", "nobody/nothing", "../../etc", "a/b/c", "hostile/links?x"]
 )
 async def test_unreadable_repository_is_absent_and_others_are_read(code: CodeAdapter, name: str) -> None:
-    found = await code.read([name, FIRST.name, name], OPEN)
-    assert list(found) == [name, FIRST.name]
-    assert isinstance(found[name], Absent)
-    assert isinstance(found[FIRST.name], Codebase)
+    codebases = await code.read([name, FIRST.name, name], OPEN)
+    assert list(codebases) == [name, FIRST.name]
+    assert isinstance(codebases[name], Absent)
+    assert isinstance(codebases[FIRST.name], Codebase)
 
 
 @pytest.mark.parametrize(

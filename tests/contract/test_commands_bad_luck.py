@@ -141,7 +141,7 @@ ASKING: dict[str, tuple[str, ...]] = {
 }
 
 
-@pytest.mark.parametrize("asking", ASKING)
+@pytest.mark.parametrize("arguments_text", ASKING)
 @pytest.mark.parametrize(
     "reply",
     [
@@ -154,12 +154,12 @@ ASKING: dict[str, tuple[str, ...]] = {
     ],
 )
 def test_unexpected_service_response_is_reported_with_clear_message(
-    command_line: CommandLine, monkeypatch: pytest.MonkeyPatch, asking: str, reply: bytes
+    command_line: CommandLine, monkeypatch: pytest.MonkeyPatch, arguments_text: str, reply: bytes
 ) -> None:
     with run_script([reply] * 4) as service:
         monkeypatch.setenv("ASSAYER_API_URL", service.url)
         monkeypatch.setenv("ASSAYER_API_KEY", "ak_x")
-        get_error_message(command_line(*ASKING[asking]))
+        get_error_message(command_line(*ASKING[arguments_text]))
 
 
 def _start_process(out: int | None = None) -> "subprocess.Popen[bytes]":

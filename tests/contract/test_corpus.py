@@ -111,14 +111,14 @@ async def test_references_contain_known_papers_before_cutoff(literature: Literat
 
 
 async def test_citing_papers_are_within_the_window_and_newest_first(literature: Literature) -> None:
-    asked = [PaperId("bee-00"), HANDBOOK, UNKNOWN]
-    answer = await literature.citing(asked, 10, OPEN)
+    asked_ids = [PaperId("bee-00"), HANDBOOK, UNKNOWN]
+    answer = await literature.citing(asked_ids, 10, OPEN)
     assert {paper: [item.id for item in papers] for paper, papers in answer.items()} == {
         "bee-00": ["bee-12"],
         HANDBOOK: [],
     }
-    assert (await literature.citing(asked, 0, OPEN))[PaperId("bee-00")] == []
-    assert (await literature.citing(asked, 10, Window.until(dt.date(2000, 1, 1))))[PaperId("bee-00")] == []
+    assert (await literature.citing(asked_ids, 0, OPEN))[PaperId("bee-00")] == []
+    assert (await literature.citing(asked_ids, 10, Window.until(dt.date(2000, 1, 1))))[PaperId("bee-00")] == []
 
 
 async def test_papers_returns_known_papers_before_cutoff(literature: Literature) -> None:
@@ -135,16 +135,16 @@ async def test_similarity_covers_known_papers_and_peaks_for_own_text(literature:
 
 async def test_repeated_and_batched_searches_return_same_results(literature: Literature) -> None:
     assert await literature.search(QUERIES, 10, BEFORE_CUTOFF) == await literature.search(QUERIES, 10, BEFORE_CUTOFF)
-    alone = [(await literature.search([query], 10, BEFORE_CUTOFF))[0] for query in QUERIES]
-    assert alone == await literature.search(QUERIES, 10, BEFORE_CUTOFF)
+    single_hits = [(await literature.search([query], 10, BEFORE_CUTOFF))[0] for query in QUERIES]
+    assert single_hits == await literature.search(QUERIES, 10, BEFORE_CUTOFF)
 
 
 async def test_concurrent_searches_return_same_results_as_sequential(literature: Literature) -> None:
     queries = [record["title"] for record in RECORDS if record.get("title")]
     windows = (OPEN, BEFORE_CUTOFF)
-    alone = [await literature.search([query], 5, window) for query in queries for window in windows]
+    single_hits = [await literature.search([query], 5, window) for query in queries for window in windows]
     together = await gather(*(literature.search([query], 5, window) for query in queries for window in windows))
-    assert together == alone
+    assert together == single_hits
 
 
 async def test_snippets_of_full_texts_name_their_section(corpus: Corpus) -> None:
@@ -179,7 +179,7 @@ async def test_fit_is_higher_on_the_topic_of_the_corpus_than_in_another_field(co
     assert "14 papers" in on_topic.criterion
 
 
-async def test_fit_with_few_papers_before_the_cutoff_is_poor_and_says_so(corpus: Corpus) -> None:
+async def test_fit_with_few_papers_before_the_cutoff_is_reported_as_poor(corpus: Corpus) -> None:
     for cutoff in (dt.date(2012, 1, 1), dt.date(1999, 1, 1)):
         fit = await corpus.fit(ON_TOPIC, Window.until(cutoff))
         assert fit.level == "poor"

@@ -142,8 +142,8 @@ async def test_directory_without_corpus_is_rejected_and_left_unchanged(tmp_path:
 
 
 def _mount(options: str, place: Path) -> None:
-    done = subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", place], capture_output=True, check=False)
-    if done.returncode:
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", place], capture_output=True, check=False)
+    if mounted.returncode:
         pytest.skip("a file system of its own can be mounted by root only")
 
 
@@ -180,7 +180,7 @@ def try_to_build(source: Path, directory: Path, largest: int | None) -> str:
 
 def _write_many_papers(path: Path) -> Path:
     words = (" ".join(f"word{number * place % 4001}" for place in range(1, 60)) for number in range(500))
-    return write_jsonl(path, [record(number, abstract=f"Bees: {said}.") for number, said in enumerate(words)])
+    return write_jsonl(path, [record(number, abstract=f"Bees: {word}.") for number, word in enumerate(words)])
 
 
 def _list_tree(directory: Path) -> list[Path]:
@@ -216,8 +216,8 @@ async def test_file_size_limit_is_reported_with_ulimit_hint(
     directory: Path, tmp_path: Path, other_process: ProcessPoolExecutor
 ) -> None:
     before, source = await read_answers(directory), _write_many_papers(tmp_path / "many.jsonl")
-    told = other_process.submit(try_to_build, source, directory, 120_000).result()
-    assert told == (
+    message = other_process.submit(try_to_build, source, directory, 120_000).result()
+    assert message == (
         f"The corpus in {directory} cannot be written: File too large. "
         "Raise the limit on file sizes (ulimit -f) and run the command again."
     )

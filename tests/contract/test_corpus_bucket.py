@@ -37,15 +37,15 @@ def bucket_address(tmp_path: Path) -> str:
 @pytest.fixture
 def read_names(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Names of what is read from any store."""
-    seen: list[str] = []
+    seen_names: list[str] = []
     before = ObjectStorage.read_range
 
     def noting(self: ObjectStorage, name: str, start: int, end: int) -> bytes:
-        seen.append(name)
+        seen_names.append(name)
         return before(self, name, start, end)
 
     monkeypatch.setattr(ObjectStorage, "read_range", noting)
-    return seen
+    return seen_names
 
 
 @pytest.mark.parametrize("shards", [0, 3])
@@ -88,9 +88,9 @@ async def test_pulled_files_are_verified_once_on_a_machine(
     read: list[str] = []
 
     def noting(files: Iterable[FileChecksum], directory: Path) -> None:
-        given = list(files)
-        read.extend(str(directory / file.path) for file in given)
-        verify_files(given, directory)
+        file_list = list(files)
+        read.extend(str(directory / file.path) for file in file_list)
+        verify_files(file_list, directory)
 
     monkeypatch.setattr(verification_cache, "verify_files", noting)
     version = origin.fetch("")
@@ -106,17 +106,17 @@ async def test_pulled_files_are_verified_once_on_a_machine(
 async def test_reader_of_single_shard_pulls_only_that_shard(bucket_address: str, tmp_path: Path) -> None:
     builder = Builder(tmp_path / "builder", bucket_address, 3)
     version = await builder.release()
-    one = create_reader(tmp_path / "reader", bucket_address, [1])
-    assert one.fetch("") == version
-    assert [path.name for path in (one.copy.directory / "shards").iterdir()] == ["01"]
-    assert one.copy.holds(version, [1])
-    assert not one.copy.holds(version, [0, 1])
+    one_shard = create_reader(tmp_path / "reader", bucket_address, [1])
+    assert one_shard.fetch("") == version
+    assert [path.name for path in (one_shard.copy.directory / "shards").iterdir()] == ["01"]
+    assert one_shard.copy.holds(version, [1])
+    assert not one_shard.copy.holds(version, [0, 1])
     beside = create_reader(tmp_path / "reader", bucket_address, [0])
     assert beside.find_newest_version() in ("", version)
     assert beside.fetch(version) == version
     await builder.release_update(40, 41, 42, 43)
-    one.fetch("")
-    assert one.copy.holds(version, [0]), "what others on this machine hold is not removed"
+    one_shard.fetch("")
+    assert one_shard.copy.holds(version, [0]), "what others on this machine hold is not removed"
 
 
 async def test_concurrent_publish_is_rejected_and_retry_succeeds(address: str, tmp_path: Path) -> None:
@@ -124,14 +124,14 @@ async def test_concurrent_publish_is_rejected_and_retry_succeeds(address: str, t
     origin = create_reader(tmp_path / "reader", address)
     await first.release()
     await second.build()
-    began = second.publisher.read_newest_number()
-    theirs, ours = await first.update(40), await second.update(50)
+    number_before = second.publisher.read_newest_number()
+    other_version, own_version = await first.update(40), await second.update(50)
     first.publish()
-    with pytest.raises(PublicationConflict, match=f"number 2 .version {theirs}"):
-        second.publish(after=began)
-    assert origin.fetch("") == theirs
+    with pytest.raises(PublicationConflict, match=f"number 2 .version {other_version}"):
+        second.publish(after=number_before)
+    assert origin.fetch("") == other_version
     assert second.publish().number == 3
-    assert origin.fetch("") == ours
+    assert origin.fetch("") == own_version
 
 
 async def test_expired_versions_are_removed_while_kept_versions_remain_readable(
@@ -150,10 +150,12 @@ async def test_expired_versions_are_removed_while_kept_versions_remain_readable(
     builder.clock.now += dt.timedelta(hours=2)
     versions.append(await builder.update(42))
     assert builder.publish().removed > 0, "the first was retired for longer than an hour"
-    for kept in versions[1:]:
-        origin = create_reader(tmp_path / f"of-{kept}", bucket_address)
-        assert origin.fetch(kept) == kept
-        assert await read_answers(origin.copy.directory, kept) == await read_answers(builder.directory, kept)
+    for kept_version in versions[1:]:
+        origin = create_reader(tmp_path / f"of-{kept_version}", bucket_address)
+        assert origin.fetch(kept_version) == kept_version
+        assert await read_answers(origin.copy.directory, kept_version) == await read_answers(
+            builder.directory, kept_version
+        )
     with pytest.raises(CorpusError, match=f"Version {versions[0]} of the corpus in .* has been removed"):
         create_reader(tmp_path / "too-late", bucket_address).fetch(versions[0])
 
@@ -224,8 +226,8 @@ async def test_local_copy_keeps_only_recent_versions_and_versions_being_read(
     for number in (40, 41):
         last = await builder.release_update(number)
         origin.fetch("")
-    there = {path.name for path in (origin.copy.directory / "versions").iterdir()}
-    assert there == {first, last}
+    version_names = {path.name for path in (origin.copy.directory / "versions").iterdir()}
+    assert version_names == {first, last}
     reading.close()
     last = await builder.release_update(42)
     origin.fetch("")
@@ -257,8 +259,8 @@ async def test_unsharded_corpus_is_rejected_in_a_sharded_directory(bucket_addres
 async def test_lost_file_list_causes_full_upload_and_removes_nothing(bucket_address: str, tmp_path: Path) -> None:
     builder = Builder(tmp_path / "builder", bucket_address, options=PublishOptions(keep=1, grace=dt.timedelta(hours=1)))
     await builder.release()
-    (listed,) = ObjectStorage(bucket_address).list_names("versions")
-    ObjectStorage(bucket_address).remove(f"versions/{listed}")
+    (version_name,) = ObjectStorage(bucket_address).list_names("versions")
+    ObjectStorage(bucket_address).remove(f"versions/{version_name}")
     builder.clock.now += dt.timedelta(hours=2)
     await builder.update(40)
     summary = builder.publish()
@@ -293,8 +295,8 @@ async def test_losing_publisher_of_same_version_leaves_winner_readable(
 async def test_publishing_again_repairs_a_damaged_file_list(bucket_address: str, tmp_path: Path, same: bool) -> None:
     first, second = Builder(tmp_path / "first", bucket_address), Builder(tmp_path / "second", bucket_address)
     version = await first.release()
-    (listed,) = (tmp_path / "bucket" / "versions").iterdir()
-    listed.write_bytes(b"{}")
+    (version_path,) = (tmp_path / "bucket" / "versions").iterdir()
+    version_path.write_bytes(b"{}")
     with pytest.raises(CorpusError, match=r"is damaged: versions/.* has changed since it was written"):
         create_reader(tmp_path / "reader", bucket_address).fetch("")
     mending = first
@@ -326,8 +328,8 @@ async def test_first_sharded_pull_replaces_unsharded_corpus_while_readers_contin
 ) -> None:
     origin = create_reader(tmp_path / "reader", bucket_address)
     directory = origin.copy.directory
-    one, shards = Builder(tmp_path / "one", bucket_address), Builder(tmp_path / "shards", bucket_address, 2)
-    await one.release()
+    builder, shards = Builder(tmp_path / "one", bucket_address), Builder(tmp_path / "shards", bucket_address, 2)
+    await builder.release()
     reading = Corpus.open(directory, EMBEDDER, origin.fetch(""))
     newest = await shards.release()
     assert create_reader(tmp_path / "reader", bucket_address).fetch("") == newest
@@ -361,18 +363,18 @@ async def test_sharded_pull_on_nearly_full_disk_succeeds_by_freeing_space(
         if number == 40:
             origin.bucket.fetch_latest()
             origin.fetch("")
-    usage, asked = shutil.disk_usage(tmp_path), 0
+    usage, call_count = shutil.disk_usage(tmp_path), 0
 
     def nearly_full(_: Path) -> object:
         """Report a full disk on every other call, as if removing old versions had freed space."""
-        nonlocal asked
-        asked += 1
-        return usage._replace(free=1000 if asked % 2 else usage.free)
+        nonlocal call_count
+        call_count += 1
+        return usage._replace(free=1000 if call_count % 2 else usage.free)
 
     monkeypatch.setattr(shutil, "disk_usage", nearly_full)
     origin.bucket.fetch_latest()
     assert origin.fetch("") == versions[-1]
-    assert asked > 2, "room was made more than once"
+    assert call_count > 2, "room was made more than once"
     assert await read_answers(origin.copy.directory, versions[-1]) == await read_answers(
         builder.directory, versions[-1]
     )

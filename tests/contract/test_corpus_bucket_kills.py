@@ -23,13 +23,13 @@ _POINTS = [pytest.param(1, id="one point"), pytest.param(10, marks=pytest.mark.s
 _MOST_SECONDS = 240
 
 
-def _run_killed(what: str, *given: str) -> list[tuple[int, int]]:
+def _run_killed(action: str, *points: str) -> list[tuple[int, int]]:
     """Steps that were done, and the exit code; below zero a signal."""
-    told = subprocess.run(
-        [sys.executable, "-m", "tests.contract.bucket_killer", what, *given],
+    completed = subprocess.run(
+        [sys.executable, "-m", "tests.contract.bucket_killer", action, *points],
         cwd=_ROOT, stdout=subprocess.PIPE, text=True, check=True, timeout=_MOST_SECONDS,
     )  # fmt: skip
-    return [(int(done), int(code)) for done, code in map(str.split, told.stdout.splitlines())]
+    return [(int(steps_done), int(code)) for steps_done, code in map(str.split, completed.stdout.splitlines())]
 
 
 def _draw_points(steps: int, number: int) -> list[int]:
@@ -39,8 +39,8 @@ def _draw_points(steps: int, number: int) -> list[int]:
 
 
 def _list_tree(directory: Path) -> set[str]:
-    found = {path.relative_to(directory).as_posix() for path in directory.rglob("*")}
-    return {item for item in found if not item.startswith("verified")}
+    tree = {path.relative_to(directory).as_posix() for path in directory.rglob("*")}
+    return {item for item in tree if not item.startswith("verified")}
 
 
 def _list_names(address: str) -> list[str]:
@@ -61,25 +61,25 @@ async def test_killed_publish_leaves_a_valid_version_and_rerun_completes(
     for address in addresses:
         publish(builder.directory, address)
     after = await builder.update(40, 41, 42)
-    said = {version: await read_answers(builder.directory, version) for version in (before, after)}
+    expected_answers = {version: await read_answers(builder.directory, version) for version in (before, after)}
     ((steps, code),) = _run_killed("publish", str(builder.directory), addresses[0])
     assert code == 0
     points = _draw_points(steps, number)
-    given = (
+    point_arguments = (
         item for pair in zip(points, addresses[1:], strict=True) for item in (f"{builder.directory}:{pair[0]}", pair[1])
     )
-    assert _run_killed("publish", *given) == [(point, -9) for point in points]
-    whole = _list_names(addresses[0])
-    seen = set()
+    assert _run_killed("publish", *point_arguments) == [(point, -9) for point in points]
+    names_before = _list_names(addresses[0])
+    seen_versions = set()
     for point, address in zip(points, addresses[1:], strict=True):
         origin = create_reader(tmp_path / f"reader-{point}", address)
         version = origin.fetch("")
-        seen.add(version)
-        assert await read_answers(origin.copy.directory, version) == said[version]
+        seen_versions.add(version)
+        assert await read_answers(origin.copy.directory, version) == expected_answers[version]
         publish(builder.directory, address)
         assert origin.fetch("") == after
-        assert _list_names(address) == whole
-    assert before in seen or number == 1
+        assert _list_names(address) == names_before
+    assert before in seen_versions or number == 1
 
 
 @pytest.mark.parametrize("number", _POINTS)
@@ -95,23 +95,23 @@ async def test_killed_pull_leaves_a_valid_version_and_rerun_completes(
     old = tmp_path / "old"
     pull(old, address)
     after = await builder.release_update(40, 41, 42)
-    said = {version: await read_answers(builder.directory, version) for version in (before, after)}
-    whole = Path(shutil.copytree(old, tmp_path / "whole"))
-    ((steps, code),) = _run_killed("pull", str(whole), address)
+    expected_answers = {version: await read_answers(builder.directory, version) for version in (before, after)}
+    complete_copy = Path(shutil.copytree(old, tmp_path / "whole"))
+    ((steps, code),) = _run_killed("pull", str(complete_copy), address)
     assert code == 0
     directories = {
         point: Path(shutil.copytree(old, tmp_path / f"killed-{point}")) for point in _draw_points(steps, number)
     }
-    given = (item for point, directory in directories.items() for item in (f"{directory}:{point}", address))
-    assert _run_killed("pull", *given) == [(point, -9) for point in directories]
+    point_arguments = (item for point, directory in directories.items() for item in (f"{directory}:{point}", address))
+    assert _run_killed("pull", *point_arguments) == [(point, -9) for point in directories]
     for directory in directories.values():
         copy = LocalCopy(directory, VerificationCache())
         version, current = copy.find_newest_version(), VersionStore(directory).read_current_version()
-        assert await read_answers(directory, version) == said[version]
-        assert await read_answers(directory, current) == said[current]
+        assert await read_answers(directory, version) == expected_answers[version]
+        assert await read_answers(directory, current) == expected_answers[current]
         pull(directory, address)
-        assert await read_answers(directory, after) == said[after]
-        assert _list_tree(directory) == _list_tree(whole)
+        assert await read_answers(directory, after) == expected_answers[after]
+        assert _list_tree(directory) == _list_tree(complete_copy)
 
 
 @pytest.mark.slow

@@ -45,18 +45,18 @@ def count_loaded_records(reader: VersionReader) -> int:
 async def test_papers_that_cite_each_other_and_themselves_are_found_once(tmp_path: Path) -> None:
     lists = {1: ["bee-02", "bee-01"], 2: ["bee-01", "bee-02", "bee-01"]}
     corpus = await build_on_disk(tmp_path, [record(number, references=some) for number, some in lists.items()])
-    asked = [PaperId("bee-01"), PaperId("bee-02")]
-    assert {item: {paper.id for paper in some} for item, some in (await corpus.citing(asked, 9, OPEN)).items()} == {
-        item: set(asked) for item in asked
+    cited_ids = [PaperId("bee-01"), PaperId("bee-02")]
+    assert {item: {paper.id for paper in some} for item, some in (await corpus.citing(cited_ids, 9, OPEN)).items()} == {
+        item: set(cited_ids) for item in cited_ids
     }
-    assert [paper.id for paper in (await corpus.references(asked, 9, OPEN))[asked[1]]] == ["bee-01", "bee-02"]
+    assert [paper.id for paper in (await corpus.references(cited_ids, 9, OPEN))[cited_ids[1]]] == ["bee-01", "bee-02"]
 
 
 async def test_missing_reference_lists_yield_empty_citations(tmp_path: Path) -> None:
     corpus = await build_on_disk(tmp_path, [record(1), record(2)])
-    asked = [PaperId("bee-01"), PaperId("bee-02")]
-    assert await corpus.citing(asked, 9, OPEN) == {item: [] for item in asked}
-    assert await corpus.references(asked, 9, OPEN) == {}
+    cited_ids = [PaperId("bee-01"), PaperId("bee-02")]
+    assert await corpus.citing(cited_ids, 9, OPEN) == {item: [] for item in cited_ids}
+    assert await corpus.references(cited_ids, 9, OPEN) == {}
 
 
 async def test_only_requested_records_are_read_among_20000_citations(tmp_path: Path) -> None:
@@ -64,10 +64,10 @@ async def test_only_requested_records_are_read_among_20000_citations(tmp_path: P
     papers = [record(0), *(record(number, references=[HUB] * 40) for number in range(1, 501))]
     corpus = await build_on_disk(tmp_path, papers)
     reader = VersionReader.open(*open_manifest(tmp_path))
-    found = reader.get_papers_at([item.unit for item in reader.find_citing_units([HUB], 7, Filters())[HUB]])
-    assert len(found) == 7
+    citing_papers = reader.get_papers_at([item.unit for item in reader.find_citing_units([HUB], 7, Filters())[HUB]])
+    assert len(citing_papers) == 7
     assert count_loaded_records(reader) == 7
-    assert found == (await corpus.citing([HUB], 500, OPEN))[HUB][:7]
+    assert citing_papers == (await corpus.citing([HUB], 500, OPEN))[HUB][:7]
     assert len((await corpus.citing([HUB], 1_000, OPEN))[HUB]) == 500
 
 
@@ -76,20 +76,20 @@ async def test_only_requested_records_are_read_from_list_of_20000_references(tmp
     papers = [record(0, references=[*unknown, *(f"bee-{number:02}" for number in range(1, 41))])]
     await build_on_disk(tmp_path, papers + [record(number) for number in range(1, 41)])
     with closing(await asyncio.to_thread(LocalReader.open, *open_manifest(tmp_path))) as reader:
-        found = await CorpusQueries([reader]).references([HUB], 3, OPEN)
-        assert [paper.id for paper in found[HUB]] == ["bee-01", "bee-02", "bee-03"]
+        reference_map = await CorpusQueries([reader]).references([HUB], 3, OPEN)
+        assert [paper.id for paper in reference_map[HUB]] == ["bee-01", "bee-02", "bee-03"]
         assert count_loaded_records(reader.reader) == 3
 
 
 async def test_newest_citing_papers_are_merged_across_all_shards(tmp_path: Path) -> None:
     days = {number: f"20{10 + number % 7}-0{1 + number % 9}-{number:02}" for number in range(1, 25)}
     papers = [record(0), *(record(item, references=[HUB], publication_date=day) for item, day in days.items())]
-    whole = await build_on_disk(tmp_path, papers)
+    full_corpus = await build_on_disk(tmp_path, papers)
     source = write_jsonl(tmp_path / "again.jsonl", papers)
     await build_shards([source], 3, tmp_path / "shards", HashingEmbedder())
     shards = Corpus.open(tmp_path / "shards", HashingEmbedder())
     for limit in (5, 100):
-        assert await shards.citing([HUB], limit, OPEN) == await whole.citing([HUB], limit, OPEN)
+        assert await shards.citing([HUB], limit, OPEN) == await full_corpus.citing([HUB], limit, OPEN)
     newest = [paper.publication_date for paper in (await shards.citing([HUB], 5, OPEN))[HUB]]
     assert newest == sorted(newest, key=str, reverse=True)
 
@@ -99,7 +99,10 @@ async def test_newest_citing_papers_are_merged_across_all_shards(tmp_path: Path)
 async def test_citation_ids_match_references_and_citing_papers(tmp_path: Path, kind: str, limit: int) -> None:
     """Papers replaced and removed, undated ones, several segments, and one whose text alone says what it cites."""
     papers = [
-        record(number, references=[f"bee-{other:02}" for other in (number - 1, number // 2, 77, number - 1, 0)])
+        record(
+            number,
+            references=[f"bee-{other_number:02}" for other_number in (number - 1, number // 2, 77, number - 1, 0)],
+        )
         for number in range(1, 40)
     ]
     papers += [record(0), record(40, publication_date=None, year=None, references=[HUB]), record(41, **CITING_TEXT)]
@@ -117,17 +120,17 @@ async def test_citation_ids_match_references_and_citing_papers(tmp_path: Path, k
         options = BuildOptions(papers_per_segment=20)
         await update_corpus(read_delta([coming], removed), tmp_path / "corpus", HashingEmbedder(), options=options)
         corpus = Corpus.open(tmp_path / "corpus", HashingEmbedder())
-    asked = [PaperId(f"bee-{number:02}") for number in range(43)]
+    asked_ids = [PaperId(f"bee-{number:02}") for number in range(43)]
     if kind == "memory":
-        known = await corpus.papers(asked, OPEN)
+        known = await corpus.papers(asked_ids, OPEN)
         lists = {
-            item: [paper.id for paper in some] for item, some in (await corpus.references(asked, 99, OPEN)).items()
+            item: [paper.id for paper in some] for item, some in (await corpus.references(asked_ids, 99, OPEN)).items()
         }
         corpus = MemoryCorpus(list(known.values()), HashingEmbedder(), lists)
     for window in (OPEN, Window.until(dt.date(2017, 6, 1))):
-        found = await corpus.citations(asked, limit, window)
-        cited, citing = await corpus.references(asked, limit, window), await corpus.citing(asked, limit, window)
-        assert list(found) == list(citing)
-        for item, (some, others) in found.items():
+        citation_map = await corpus.citations(asked_ids, limit, window)
+        cited, citing = await corpus.references(asked_ids, limit, window), await corpus.citing(asked_ids, limit, window)
+        assert list(citation_map) == list(citing)
+        for item, (some, others) in citation_map.items():
             assert some == [paper.id for paper in cited.get(item, ())]
             assert others == [paper.id for paper in citing[item]]

@@ -39,11 +39,11 @@ class Scene(NamedTuple):
 
     def run_killed(self, *directories: str) -> list[tuple[int, int]]:
         """Steps that were done, and the exit code; below zero a signal."""
-        told = subprocess.run(
+        completed = subprocess.run(
             [sys.executable, "-m", "tests.contract.corpus_killer", self.what, self.source, self.removed, *directories],
             cwd=_ROOT, stdout=subprocess.PIPE, text=True, check=True, timeout=_MOST_SECONDS,
         )  # fmt: skip
-        return [(int(done), int(code)) for done, code in map(str.split, told.stdout.splitlines())]
+        return [(int(steps_done), int(code)) for steps_done, code in map(str.split, completed.stdout.splitlines())]
 
 
 @pytest.fixture(
@@ -73,28 +73,28 @@ async def _read_answers_if_any(directory: Path) -> Any:
 
 def _list_tree(directory: Path) -> set[str]:
     """Names of files and folders; of the word indexes, whose files are named by chance, how they end."""
-    named = {path.relative_to(directory) for path in directory.rglob("*")}
-    return {path.as_posix() if "words" not in path.parts[:-1] else f"{path.parent}/…{path.suffix}" for path in named}
+    paths = {path.relative_to(directory) for path in directory.rglob("*")}
+    return {path.as_posix() if "words" not in path.parts[:-1] else f"{path.parent}/…{path.suffix}" for path in paths}
 
 
 @pytest.mark.parametrize("number", _POINTS)
 async def test_killed_build_or_update_leaves_a_valid_version_and_rerun_completes(
     scene: Scene, number: int, tmp_path: Path, copy_scene: Callable[[Path, str], Path]
 ) -> None:
-    whole = copy_scene(scene.before, "whole")
-    ((steps, code),) = scene.run_killed(str(whole))
+    complete_copy = copy_scene(scene.before, "whole")
+    ((steps, code),) = scene.run_killed(str(complete_copy))
     assert code == 0
-    before, after = await _read_answers_if_any(scene.before), await _read_answers_if_any(whole)
+    before, after = await _read_answers_if_any(scene.before), await _read_answers_if_any(complete_copy)
     assert before != after
     points = sorted(random.Random(4).sample(range(steps), number))  # noqa: S311 - points, not secrets
     directories = {point: copy_scene(scene.before, f"killed-{point}") for point in points}
-    ended = scene.run_killed(*(f"{directory}:{point}" for point, directory in directories.items()))
-    assert ended == [(point, -9) for point in points]
+    endings = scene.run_killed(*(f"{directory}:{point}" for point, directory in directories.items()))
+    assert endings == [(point, -9) for point in points]
     for directory in directories.values():
         assert await _read_answers_if_any(directory) in (before, after)
         await scene.run_again(directory)
         assert await _read_answers_if_any(directory) == after
-        assert _list_tree(directory) == _list_tree(whole)
+        assert _list_tree(directory) == _list_tree(complete_copy)
 
 
 @pytest.fixture

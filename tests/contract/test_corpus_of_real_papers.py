@@ -55,7 +55,7 @@ def real(tmp_path_factory: pytest.TempPathFactory, embedding_model: SentenceTran
         ("coral-acoustics.txt", {"poor"}),
     ],
 )
-async def test_fit_of_a_small_corpus_tells_its_topic_from_another_field(
+async def test_fit_of_a_small_corpus_distinguishes_its_topic_from_another_field(
     examples: Corpus, idea: str, levels: set[str]
 ) -> None:
     fit = await examples.fit((EXAMPLES / "ideas" / idea).read_text("utf-8"), OPEN)
@@ -78,20 +78,20 @@ async def test_search_for_a_title_finds_its_paper(real: Corpus) -> None:
 
 async def test_cutoff_removes_exactly_the_later_papers_from_search(real: Corpus) -> None:
     cutoff = dt.date(2020, 12, 31)
-    (found,) = await real.search(["graph neural networks"], PAPERS, Window.until(cutoff))
-    (everything,) = await real.search(["graph neural networks"], PAPERS, OPEN)
-    known = {hit.paper.id for hit in everything if hit.paper.publication_date and hit.paper.publication_date <= cutoff}
-    assert {hit.paper.id for hit in found} == known
-    assert 0 < len(found) < len(everything) == PAPERS
+    (hits,) = await real.search(["graph neural networks"], PAPERS, Window.until(cutoff))
+    (all_hits,) = await real.search(["graph neural networks"], PAPERS, OPEN)
+    known = {hit.paper.id for hit in all_hits if hit.paper.publication_date and hit.paper.publication_date <= cutoff}
+    assert {hit.paper.id for hit in hits} == known
+    assert 0 < len(hits) < len(all_hits) == PAPERS
 
 
 async def test_search_does_not_block_event_loop_and_serves_concurrent_queries(real: Corpus) -> None:
-    alone = [(await real.search([f"topic {n} of learning"], 5, OPEN))[0] for n in range(20)]
+    single_hits = [(await real.search([f"topic {n} of learning"], 5, OPEN))[0] for n in range(20)]
     work = asyncio.gather(*(real.search([f"topic {n} of learning"], 5, OPEN) for n in range(20)))
     for _ in range(3):  # a search on the loop's own thread would be over after two turns of the loop
         await asyncio.sleep(0)
     assert not work.done()
-    assert [hits for (hits,) in await work] == alone
+    assert [hits for (hits,) in await work] == single_hits
 
 
 async def test_neighbours_are_nearer_than_most_papers(real: Corpus) -> None:
@@ -99,12 +99,12 @@ async def test_neighbours_are_nearer_than_most_papers(real: Corpus) -> None:
     paper = hits[0].paper
     answer = await real.neighbours([paper.id], 10, OPEN)
     nearest = {hit.paper.id: hit.similarity for hit in answer[paper.id]}
-    (everything,) = await real.search(["learning"], PAPERS, OPEN)
-    cosines = await real.similarity(f"{paper.title}\n{paper.abstract}", [hit.paper.id for hit in everything])
+    (all_hits,) = await real.search(["learning"], PAPERS, OPEN)
+    cosines = await real.similarity(f"{paper.title}\n{paper.abstract}", [hit.paper.id for hit in all_hits])
     assert {key: pytest.approx(value, abs=0.02) for key, value in nearest.items()} == {
         key: cosines[key] for key in nearest
     }
-    others = [cosine for key, cosine in cosines.items() if key not in nearest and key != paper.id]
-    assert len(others) == PAPERS - 11
-    assert max(others) < min(nearest.values()) + 0.02
-    assert sorted(others)[len(others) // 2] < min(nearest.values()) - 0.1
+    other_cosines = [cosine for key, cosine in cosines.items() if key not in nearest and key != paper.id]
+    assert len(other_cosines) == PAPERS - 11
+    assert max(other_cosines) < min(nearest.values()) + 0.02
+    assert sorted(other_cosines)[len(other_cosines) // 2] < min(nearest.values()) - 0.1

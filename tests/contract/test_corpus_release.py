@@ -109,14 +109,14 @@ async def test_update_starts_from_the_published_version(
 async def test_conflicting_update_is_rejected_and_published_version_survives(
     first_machine: Settings, second_machine: Settings
 ) -> None:
-    ours, theirs = CorpusRelease(first_machine), CorpusRelease(second_machine)
-    ours.begin_update()
-    theirs.begin_update()
+    first_release, second_release = CorpusRelease(first_machine), CorpusRelease(second_machine)
+    first_release.begin_update()
+    second_release.begin_update()
     await _update(first_machine, 40)
     newer = await _update(second_machine, 41)
-    theirs.publish()
+    second_release.publish()
     with pytest.raises(PublicationConflict, match="Nothing was changed"):
-        ours.publish()
+        first_release.publish()
     assert _get_published_version(first_machine) == newer
     with pytest.raises(CorpusError, match="was built here and never published"):
         CorpusRelease(first_machine).begin_update()
@@ -204,9 +204,9 @@ async def _publish_ahead(settings: Settings, first: int, count: int) -> str:
     return version
 
 
-@pytest.mark.parametrize(("pulled", "noted"), [(True, True), (False, False)])
+@pytest.mark.parametrize(("pulled", "is_noted"), [(True, True), (False, False)])
 async def test_publishing_a_superseded_version_is_rejected_and_update_pulls_newest(
-    first_machine: Settings, second_machine: Settings, version: str, pulled: bool, noted: bool
+    first_machine: Settings, second_machine: Settings, version: str, pulled: bool, is_noted: bool
 ) -> None:
     """Whether it was pulled or published from here; without a note, as releases before left it, by the log."""
     CorpusRelease(second_machine).begin_update()
@@ -215,7 +215,7 @@ async def test_publishing_a_superseded_version_is_rejected_and_update_pulls_newe
     log = PublicationLog(ObjectStorage(str(first_machine.corpus.source))).newest()
     assert log is not None
     assert log.find(version) is None
-    if noted:
+    if is_noted:
         for number in range(1, 5):
             ObjectStorage(str(first_machine.corpus.source)).remove(f"published/{number:012d}.json")
     else:
@@ -233,9 +233,9 @@ async def test_old_version_is_published_again_only_with_force(
     first_machine: Settings, second_machine: Settings, version: str
 ) -> None:
     newest = await _publish_ahead(second_machine, 40, 1)
-    with pytest.raises(CorpusError, match="take every reader back to it") as refused:
+    with pytest.raises(CorpusError, match="take every reader back to it") as caught:
         CorpusRelease(first_machine).publish()
-    assert "--force" in refused.value.hint
+    assert "--force" in caught.value.hint
     assert _get_published_version(first_machine) == newest
     assert CorpusRelease(first_machine).publish(force=True).version == version == _get_published_version(first_machine)
 

@@ -44,20 +44,20 @@ def search(*arguments: str) -> Result:
 
 
 def test_papers_naming_the_term_are_newest_first_and_filterable(corpus: Path) -> None:
-    told = search("graph neural network", "--naming")
-    assert told.exit_code == 0, told.output
-    assert told.output.index("Counting hoverflies") < told.output.index("HedgeNet: Graph")
-    assert "cosine" not in told.output
+    result = search("graph neural network", "--naming")
+    assert result.exit_code == 0, result.output
+    assert result.output.index("Counting hoverflies") < result.output.index("HedgeNet: Graph")
+    assert "cosine" not in result.output
     earlier = search("hedgenet", "--naming", "--before", "2022-01-01")
     assert "HedgeNet: Graph" in earlier.output
     assert "Counting hoverflies" not in earlier.output
-    one = search("HEDGENET", "--naming", "--limit", "1", "--without", "bee-21")
-    assert "HedgeNet: Graph" in one.output
+    single_result = search("HEDGENET", "--naming", "--limit", "1", "--without", "bee-21")
+    assert "HedgeNet: Graph" in single_result.output
     assert "No paper in the corpus graph mentions the query" in search("transformers of nobody", "--naming").output
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (("", "--naming"), "is not a name"),
         (("?! …", "--naming"), "is not a name"),
@@ -68,9 +68,9 @@ def test_papers_naming_the_term_are_newest_first_and_filterable(corpus: Path) ->
     ],
 )
 def test_invalid_options_and_then_a_missing_corpus_are_reported(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], said: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], message: str
 ) -> None:
     monkeypatch.setenv("ASSAYER_HOME", str(tmp_path))
-    told = search(*arguments)
-    assert told.exit_code != 0
-    assert said in f"{told.output} {told.exception}"
+    result = search(*arguments)
+    assert result.exit_code != 0
+    assert message in f"{result.output} {result.exception}"

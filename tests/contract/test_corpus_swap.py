@@ -32,17 +32,17 @@ async def test_searches_neither_fail_nor_mix_versions_during_publishing(tmp_path
         await build_corpus([source], directory, EMBEDDER)
     update = update_shards if shards else update_corpus
     corpora = CorpusVersionCache(directory, EMBEDDER)
-    began = await corpora.current()
-    editions.add(began.version, 0)
+    corpus = await corpora.current()
+    editions.add(corpus.version, 0)
     traffic = Traffic(corpora, per_second=50, max_open_searches=16)
-    asking = asyncio.create_task(traffic.run(stop))
+    task = asyncio.create_task(traffic.run(stop))
     for number in range(1, 5):
         done = await update(Delta(build_edition(number, PAPERS)), directory, EMBEDDER, options=BuildOptions(keep=1))
         editions.add(done.manifest.version, number)
         await wait_until_async(lambda: _get_newest_version(traffic), done.manifest.version.__eq__)
-    (hits,) = await began.search(["bees"], 5, OPEN)
+    (hits,) = await corpus.search(["bees"], 5, OPEN)
     stop.set()
-    await asking
+    await task
     await corpora.aclose()
     assert all(hit.paper.title.startswith("Edition 0:") for hit in hits)
     assert traffic.list_failures() == []

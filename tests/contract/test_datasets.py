@@ -36,14 +36,14 @@ async def datasets_gateway(world: OutsideWorld) -> AsyncIterator[SourceGateway]:
 
 @pytest.fixture(params=[Kaggle, DataCite])
 def source(request: pytest.FixtureRequest, datasets_gateway: SourceGateway) -> DatasetSource:
-    made: DatasetSource = request.param(datasets_gateway)
-    return made
+    dataset_source: DatasetSource = request.param(datasets_gateway)
+    return dataset_source
 
 
 async def test_data_sets_are_found_by_words_without_duplicates_with_metadata(source: DatasetSource) -> None:
-    found = await source.search('graph "networks": NOT (attention) AND *', 30, OPEN, ASK)
-    assert len({item.key for item in found}) == len(found) > 3
-    for item in found:
+    datasets = await source.search('graph "networks": NOT (attention) AND *', 30, OPEN, ASK)
+    assert len({item.key for item in datasets}) == len(datasets) > 3
+    for item in datasets:
         assert item.key.startswith(("kaggle:", "doi:10."))
         assert item.title.startswith("Data ")
         assert item.description
@@ -56,9 +56,9 @@ async def test_data_sets_are_found_by_words_without_duplicates_with_metadata(sou
 
 @pytest.mark.parametrize("window", [Window.until(MIDDLE), Window.later_than(MIDDLE)])
 async def test_dated_data_sets_fall_within_the_window(source: DatasetSource, window: Window) -> None:
-    found = await source.search("graph networks learning", 10, window, ASK)
-    assert found
-    for item in found:
+    datasets = await source.search("graph networks learning", 10, window, ASK)
+    assert datasets
+    for item in datasets:
         assert item.published is None or (item.published <= MIDDLE) == (window.before is not None)
 
 

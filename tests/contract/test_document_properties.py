@@ -64,7 +64,7 @@ async def _read(name: str) -> Idea:
 
 
 @pytest.mark.parametrize("name", FILES)
-async def test_author_properties_and_heads_are_no_text_and_are_masked_in_it(name: str) -> None:
+async def test_author_properties_and_heads_are_not_text_and_are_masked_in_it(name: str) -> None:
     idea = await _read(name)
     assert "I. Zwqx" not in idea.text
     assert "Tereza" not in idea.text
@@ -91,7 +91,7 @@ async def test_conflict_with_the_author_is_found_before_and_after_masking(name: 
 
 
 @pytest.mark.parametrize("creator", ["Microsoft Office User", "python-docx", "Administrator", "user", ""])
-async def test_author_property_that_is_no_person_masks_nothing(creator: str) -> None:
+async def test_author_property_that_is_not_a_person_masks_nothing(creator: str) -> None:
     body = "".join(f"<w:p><w:r><w:t>{text}</w:t></w:r></w:p>" for text in ("Rehearsal in gardens", BODY))
     core = _CORE.replace("Tereza Dvorakova", creator)
     idea = await read_document_idea(word(body, parts={"docProps/core.xml": core}), "a.docx")

@@ -44,9 +44,9 @@ PROPOSAL = pdf_files.pdf(
 async def read_only_rejection(path: Path, limits: DocumentLimits | None = None) -> str:
     ideas, rejected = await read_ideas([path], limits)
     assert not ideas
-    (one,) = rejected
-    assert one.source.startswith(str(path))
-    return one.message
+    (rejection,) = rejected
+    assert rejection.source.startswith(str(path))
+    return rejection.message
 
 
 def write(path: Path, content: str | bytes) -> Path:
@@ -182,21 +182,21 @@ async def test_input_order_is_kept_and_bad_files_are_rejected_separately(tmp_pat
 
 
 async def test_group_of_ideas_is_recognised_despite_rejected_files(tmp_path: Path) -> None:
-    alone, bad = write(tmp_path / "alone.txt", LONG), write(tmp_path / "bad.pdf", "no PDF at all")
+    single_path, bad = write(tmp_path / "alone.txt", LONG), write(tmp_path / "bad.pdf", "no PDF at all")
     folder = tmp_path / "folder"
     folder.mkdir()
     write(folder / "idea.txt", LONG)
     row = json.dumps({"title": "A plan", "text": LONG})
-    lines, listed = write(tmp_path / "rows.jsonl", row), write(tmp_path / "list.json", f"[{row}]")
+    lines, list_path = write(tmp_path / "rows.jsonl", row), write(tmp_path / "list.json", f"[{row}]")
     single = write(tmp_path / "idea.json", row)
 
     async def is_group(*paths: Path) -> bool:
         return are_submitted_together(paths, await read_ideas(paths))
 
-    assert await is_group(alone, bad)
-    assert [await is_group(item) for item in (folder, lines, listed)] == [True, True, True]
-    assert [await is_group(item) for item in (alone, single)] == [False, False]
-    assert await is_group(alone, Path(LONG * 5))
+    assert await is_group(single_path, bad)
+    assert [await is_group(item) for item in (folder, lines, list_path)] == [True, True, True]
+    assert [await is_group(item) for item in (single_path, single)] == [False, False]
+    assert await is_group(single_path, Path(LONG * 5))
 
 
 async def test_jsonl_lines_are_parsed_and_rejected_independently(tmp_path: Path) -> None:
@@ -255,8 +255,8 @@ async def test_json_list_yields_an_idea_per_item(tmp_path: Path) -> None:
     path = write(tmp_path / "ideas.json", json.dumps([{"text": LONG}, None, {"text": f"{LONG} Again."}]))
     ideas, rejected = await read_ideas([path])
     assert [idea.source for idea in ideas] == [f"{path}:1", f"{path}:3"]
-    (one,) = rejected
-    assert one.message.startswith(f"{path}:2 is null, not an idea")
+    (rejection,) = rejected
+    assert rejection.message.startswith(f"{path}:2 is null, not an idea")
 
 
 async def test_pdf_title_and_sections_are_detected_by_font_size() -> None:
@@ -270,10 +270,10 @@ async def test_pdf_title_and_sections_are_detected_by_font_size() -> None:
 
 async def test_pdf_without_larger_font_takes_title_from_metadata() -> None:
     plain = [("F1", 10.0, BODY), ("F1", 10.0, BODY)]
-    named = await extract_pdf(pdf_files.pdf(plain, info=b"/Title (Corals on many tiles)"))
+    named_pdf = await extract_pdf(pdf_files.pdf(plain, info=b"/Title (Corals on many tiles)"))
     junk = await extract_pdf(pdf_files.pdf(plain, info=b"/Title (Microsoft Word - draft 3 final.doc)"))
-    assert (named.title, junk.title) == ("Corals on many tiles", "")
-    assert [section.title for section in named.sections] == ["Text"]
+    assert (named_pdf.title, junk.title) == ("Corals on many tiles", "")
+    assert [section.title for section in named_pdf.sections] == ["Text"]
 
 
 async def test_running_heads_and_page_numbers_are_left_out() -> None:

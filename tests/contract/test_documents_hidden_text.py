@@ -27,7 +27,7 @@ async def read(*pages: str) -> tuple[str, list[tuple[int, str, str]]]:
 
 
 @pytest.mark.parametrize(
-    ("drawing", "why"),
+    ("drawing", "reason"),
     [
         pytest.param(show_text(ORDER, 100, "1 g"), "in the background colour", id="white on white"),
         pytest.param(show_text(ORDER, 100, "0.99 1 0.98 rg"), "in the background colour", id="nearly white"),
@@ -49,11 +49,11 @@ async def read(*pages: str) -> tuple[str, list[tuple[int, str, str]]]:
         pytest.param(show_text(ORDER, 100, left=2000), "off the page", id="beside the page"),
     ],
 )
-async def test_invisible_text_is_removed_and_reported(drawing: str, why: str) -> None:
+async def test_invisible_text_is_removed_and_reported(drawing: str, reason: str) -> None:
     text, hidden = await read(BODY, BODY + drawing)
     assert text.count(SEEN) == 24
     assert "Ignore" not in text
-    assert hidden == [(2, why, ORDER)]
+    assert hidden == [(2, reason, ORDER)]
 
 
 @pytest.mark.parametrize(

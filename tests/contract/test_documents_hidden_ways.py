@@ -33,11 +33,11 @@ async def test_text_hidden_by_every_detectable_method_is_removed_and_reported() 
     ways = {name: way for name, way in PDF_WAYS.items() if name not in MISSED}
     assert len(ways) == len(PDF_WAYS) - len(MISSED)
     read = await read_pages(ways, ORDER)
-    told = {
+    hidden_words = {
         name: keep_letters("".join(item.text for item in read.hidden if item.page == page))
         for page, name in enumerate(ways, 1)
     }
-    assert [name for name in ways if keep_letters(ORDER) not in told[name]] == []
+    assert [name for name in ways if keep_letters(ORDER) not in hidden_words[name]] == []
     assert ORDER not in read.text
     assert read.text.count(SEEN) == 12 * len(ways)
 
@@ -57,9 +57,9 @@ async def test_accented_replacement_text_is_decoded_correctly() -> None:
     assert [item.text for item in (await read_pages({lie: PDF_WAYS[lie]}, accented)).hidden] == [accented]
 
 
-@pytest.mark.parametrize("said", ["fi", "-"])
-async def test_ligature_replacement_text_is_not_reported_as_hidden(said: str) -> None:
-    drawing = f"/Span << /ActualText ({said}) >> BDC {draw_line('x', 100)} EMC\n"
+@pytest.mark.parametrize("expected_text", ["fi", "-"])
+async def test_ligature_replacement_text_is_not_reported_as_hidden(expected_text: str) -> None:
+    drawing = f"/Span << /ActualText ({expected_text}) >> BDC {draw_line('x', 100)} EMC\n"
     read = await read_pdf_text(build_pdf([Page(BODY + drawing)]), PdfLimits(), "The PDF")
     assert read.hidden == ()
 

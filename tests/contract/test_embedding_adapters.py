@@ -67,22 +67,22 @@ def test_an_adapted_model_has_its_own_name_and_the_dimensions_of_its_base(
 
 
 @pytest.mark.parametrize(
-    ("otherwise", "why"),
+    ("other_config", "message"),
     [
         ({"is_parallel": True}, "not a sequential bottleneck adapter"),
         ({"scaling": "learned"}, "not a sequential bottleneck adapter"),
         ({"non_linearity": "wavy"}, "'wavy' is not supported"),
     ],
 )
-def test_unsupported_adapter_kind_is_rejected(tmp_path: Path, otherwise: dict[str, object], why: str) -> None:
+def test_unsupported_adapter_kind_is_rejected(tmp_path: Path, other_config: dict[str, object], message: str) -> None:
     from workers.embedding.bottleneck_adapters import apply_adapter
 
-    with pytest.raises(ConfigurationError, match=why):
-        apply_adapter(build_small_bert(), str(save_adapter(tmp_path / "adapter", 100, **otherwise)))
+    with pytest.raises(ConfigurationError, match=message):
+        apply_adapter(build_small_bert(), str(save_adapter(tmp_path / "adapter", 100, **other_config)))
 
 
 @pytest.mark.parametrize(
-    ("lost", "added", "why"),
+    ("lost", "added", "message"),
     [
         ("layer.1.output.adapters.[QRY].adapter_up.bias", None, "weights are missing"),
         ("layer.1.", None, "does not fit this model of 2 layers"),
@@ -90,7 +90,7 @@ def test_unsupported_adapter_kind_is_rejected(tmp_path: Path, otherwise: dict[st
     ],
 )
 def test_adapter_with_mismatched_layer_weights_is_rejected(
-    tmp_path: Path, lost: str | None, added: str | None, why: str
+    tmp_path: Path, lost: str | None, added: str | None, message: str
 ) -> None:
     import torch
 
@@ -99,7 +99,7 @@ def test_adapter_with_mismatched_layer_weights_is_rejected(
     path = save_adapter(tmp_path / "adapter", 100) / "pytorch_adapter.bin"
     weights = {name: value for name, value in torch.load(path).items() if lost is None or lost not in name}
     torch.save(weights | ({added: torch.zeros(HIDDEN)} if added else {}), path)
-    with pytest.raises(ConfigurationError, match=why):
+    with pytest.raises(ConfigurationError, match=message):
         apply_adapter(build_small_bert(), str(path.parent))
 
 

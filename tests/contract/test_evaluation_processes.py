@@ -53,28 +53,28 @@ async def _open_no_engine(*_: object, **__: object) -> AsyncIterator[object]:
     yield _Reachable()
 
 
-class Told(_Parent):
+class RecordingParent(_Parent):
     """A parent's connections with both ends here."""
 
     def __init__(self) -> None:
-        self.received, sent = multiprocessing.Pipe(duplex=False)
-        super().__init__(sent, multiprocessing.get_context("spawn").Lock(), UNUSED)
+        self.received, sending_end = multiprocessing.Pipe(duplex=False)
+        super().__init__(sending_end, multiprocessing.get_context("spawn").Lock(), UNUSED)
 
 
 @pytest.fixture
-def parent(monkeypatch: pytest.MonkeyPatch) -> Told:
+def parent(monkeypatch: pytest.MonkeyPatch) -> RecordingParent:
     monkeypatch.setattr(evaluation_processes, "open_engine", _open_no_engine)
-    return Told()
+    return RecordingParent()
 
 
-def read_events(parent: Told) -> list[Any]:
+def read_events(parent: RecordingParent) -> list[Any]:
     events = []
     while parent.received.poll(0.1):
         events.append(parent.received.recv())
     return events
 
 
-async def test_results_failures_and_progress_are_reported_individually(parent: Told) -> None:
+async def test_results_failures_and_progress_are_reported_individually(parent: RecordingParent) -> None:
     works: dict[int, Any] = {3: return_seven, 5: raise_input_error}
     assert await _run_share_async(UNUSED, (), works, parent) is None
     events = read_events(parent)
@@ -86,7 +86,7 @@ async def test_results_failures_and_progress_are_reported_individually(parent: T
     assert isinstance(results[5], InputError)
 
 
-async def test_unserializable_result_is_reported_as_defect_without_blocking_others(parent: Told) -> None:
+async def test_unserializable_result_is_reported_as_defect_without_blocking_others(parent: RecordingParent) -> None:
     works: dict[int, Any] = {0: return_lambda, 1: return_seven}
     assert await _run_share_async(UNUSED, (), works, parent) is None
     results = {item.number: item.result for item in read_events(parent) if not isinstance(item, ProgressEvent)}
@@ -94,13 +94,13 @@ async def test_unserializable_result_is_reported_as_defect_without_blocking_othe
     assert results[1] == 7
 
 
-async def test_refused_key_stops_the_share(parent: Told) -> None:
+async def test_refused_key_stops_the_share(parent: RecordingParent) -> None:
     works: dict[int, Any] = {0: raise_llm_rejected, 1: run_forever}
     assert isinstance(await _run_share_async(UNUSED, (), works, parent), LlmRejected)
     assert read_events(parent) == []
 
 
-async def test_share_ends_when_its_parent_asks(parent: Told) -> None:
+async def test_share_ends_when_its_parent_asks(parent: RecordingParent) -> None:
     works: dict[int, Any] = {0: run_forever}
     share = asyncio.create_task(_run_share_async(UNUSED, (), works, parent))
     await asyncio.sleep(0.05)

@@ -47,13 +47,15 @@ try:
 except gpus.ConfigurationError as error:
     print(error)
 """
-    told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=120)
-    assert told.stdout.startswith("CUDA finds no GPU")
-    asked = (
+    program_result = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=120
+    )
+    assert program_result.stdout.startswith("CUDA finds no GPU")
+    probe_code = (
         "import faiss, numpy; one = numpy.ones((2, 4), 'f4'); faiss.knn_gpu(faiss.StandardGpuResources(), one, one, 1)"
     )
-    ended = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=False, timeout=120)
-    assert ended.returncode == -6, "it is caught now: nothing need be counted first"
+    probe = subprocess.run([sys.executable, "-c", probe_code], capture_output=True, text=True, check=False, timeout=120)
+    assert probe.returncode == -6, "it is caught now: nothing need be counted first"
 
 
 def test_kernel_receives_correct_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,39 +63,39 @@ def test_kernel_receives_correct_arguments(monkeypatch: pytest.MonkeyPatch) -> N
     torch = pytest.importorskip("torch")
     monkeypatch.setattr(faiss, "get_num_gpus", lambda: 2)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
-    asked: list[Any] = []
+    calls: list[Any] = []
 
-    def on_the_cpu(resources: Any, given: Any) -> None:
-        asked.append(given)
-        rows = _view_array(given.vectors, (given.numVectors, given.dims), np.float16)
-        queries = _view_array(given.queries, (given.numQueries, given.dims), np.float16)
+    def on_the_cpu(resources: Any, call_arguments: Any) -> None:
+        calls.append(call_arguments)
+        rows = _view_array(call_arguments.vectors, (call_arguments.numVectors, call_arguments.dims), np.float16)
+        queries = _view_array(call_arguments.queries, (call_arguments.numQueries, call_arguments.dims), np.float16)
         scores, places = faiss.knn(
-            queries.astype(np.float32), rows.astype(np.float32), given.k, metric=faiss.METRIC_INNER_PRODUCT
+            queries.astype(np.float32), rows.astype(np.float32), call_arguments.k, metric=faiss.METRIC_INNER_PRODUCT
         )
-        _view_array(given.outDistances, scores.shape, np.float32)[:] = scores
-        _view_array(given.outIndices, places.shape, np.int64)[:] = places
+        _view_array(call_arguments.outDistances, scores.shape, np.float32)[:] = scores
+        _view_array(call_arguments.outIndices, places.shape, np.int64)[:] = places
 
     monkeypatch.setattr(faiss, "bfKnn", on_the_cpu)
     gpus = FaissGpus(faiss)
-    drawn = np.random.default_rng(0).normal(size=(ROWS, DIMENSIONS))
-    vectors = (drawn / np.linalg.norm(drawn, axis=1, keepdims=True)).astype(np.float16)
+    cluster_centres = np.random.default_rng(0).normal(size=(ROWS, DIMENSIONS))
+    vectors = (cluster_centres / np.linalg.norm(cluster_centres, axis=1, keepdims=True)).astype(np.float16)
     queries = vectors[::50].astype(np.float32)
-    there = torch.from_numpy(vectors)
+    gpu_vectors = torch.from_numpy(vectors)
     for rows in (ROWS, 123):
-        found = gpus.find_nearest(1, queries, there[:rows], LIMIT)
+        neighbours = gpus.find_nearest(1, queries, gpu_vectors[:rows], LIMIT)
         scores, places = faiss.knn(queries, vectors[:rows].astype(np.float32), LIMIT, metric=faiss.METRIC_INNER_PRODUCT)
-        assert found.rows.tolist() == places.tolist()
-        assert found.scores.tolist() == scores.tolist()
-    one = asked[0]
-    assert (one.device, one.metric) == (1, faiss.METRIC_INNER_PRODUCT)
-    assert one.vectorType == one.queryType == faiss.DistanceDataType_F16
-    assert one.outIndicesType == faiss.IndicesDataType_I64
-    assert one.vectorsRowMajor
-    assert one.queriesRowMajor
+        assert neighbours.rows.tolist() == places.tolist()
+        assert neighbours.scores.tolist() == scores.tolist()
+    call = calls[0]
+    assert (call.device, call.metric) == (1, faiss.METRIC_INNER_PRODUCT)
+    assert call.vectorType == call.queryType == faiss.DistanceDataType_F16
+    assert call.outIndicesType == faiss.IndicesDataType_I64
+    assert call.vectorsRowMajor
+    assert call.queriesRowMajor
 
 
 def _view_array(pointer: Any, shape: tuple[int, ...], kind: type[np.generic]) -> np.ndarray:
-    there: np.ndarray = np.ctypeslib.as_array(
+    raw_bytes: np.ndarray = np.ctypeslib.as_array(
         (ctypes.c_byte * (int(np.prod(shape)) * np.dtype(kind).itemsize)).from_address(int(pointer))
     )
-    return there.view(kind).reshape(shape)
+    return raw_bytes.view(kind).reshape(shape)

@@ -33,15 +33,15 @@ LOOPBACK = FetchingSettings(allow=("127.0.0.0/8",), redirects=5)
 
 @pytest.fixture(autouse=True)
 def outbound() -> Iterator[Outbound]:
-    with loopback_only() as watched:
-        yield watched
-    assert watched.attempts == []
+    with loopback_only() as watched_outbound:
+        yield watched_outbound
+    assert watched_outbound.attempts == []
 
 
 @pytest.fixture
 async def downloader() -> AsyncIterator[Downloader]:
-    async with Downloader(LOOPBACK, SystemClock()) as opened:
-        yield opened
+    async with Downloader(LOOPBACK, SystemClock()) as opened_downloader:
+        yield opened_downloader
 
 
 class Names:
@@ -191,9 +191,9 @@ async def test_connection_uses_checked_address_despite_later_dns_changes(world: 
         download, _ = await pinned.read(f"http://paper.example:{port}/hostile/honest.pdf", {"pdf"}, LIMITS)
         assert download.url == f"http://paper.example:{port}/hostile/honest.pdf"
         assert names.asked == ["paper.example"]
-    async with Downloader(LOOPBACK, SystemClock(), names) as later:
+    async with Downloader(LOOPBACK, SystemClock(), names) as later_downloader:
         with pytest.raises(AddressRefused, match=r"paper\.example resolves to 10\.0\.0\.1"):
-            await later.read(f"http://paper.example:{port}/hostile/honest.pdf", {"pdf"}, LIMITS)
+            await later_downloader.read(f"http://paper.example:{port}/hostile/honest.pdf", {"pdf"}, LIMITS)
 
 
 async def test_redirect_to_a_private_address_is_rejected(world: OutsideWorld) -> None:

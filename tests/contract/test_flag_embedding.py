@@ -30,13 +30,13 @@ PAIRS = [(SENTENCES[number % 5], text) for number, text in enumerate(TEXTS)]
 
 
 def build_embedder_settings(folder: Path, **changed: Any) -> EmbedderSettings:
-    told = {"model": str(folder), "library": "FlagEmbedding", "device": "cpu", "precision": "float32", **changed}
-    return EmbedderSettings.model_validate(told)
+    fields = {"model": str(folder), "library": "FlagEmbedding", "device": "cpu", "precision": "float32", **changed}
+    return EmbedderSettings.model_validate(fields)
 
 
 def build_reranker_settings(folder: Path, **changed: Any) -> RerankerSettings:
-    told = {"model": str(folder), "library": "FlagEmbedding", "device": "cpu", "precision": "float32", **changed}
-    return RerankerSettings.model_validate(told)
+    fields = {"model": str(folder), "library": "FlagEmbedding", "device": "cpu", "precision": "float32", **changed}
+    return RerankerSettings.model_validate(fields)
 
 
 async def get_refusal(settings: EmbedderSettings | RerankerSettings) -> str:
@@ -64,14 +64,14 @@ def gemma(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def embedder(bge_m3: Path) -> Iterator[BgeM3Embedder]:
-    with closing(BgeM3Embedder(build_embedder_settings(bge_m3))) as made:
-        yield made
+    with closing(BgeM3Embedder(build_embedder_settings(bge_m3))) as opened_embedder:
+        yield opened_embedder
 
 
 @pytest.fixture(scope="module")
 def reranker(gemma: Path) -> Iterator[LocalReranker]:
-    with closing(LocalReranker(build_reranker_settings(gemma))) as made:
-        yield made
+    with closing(LocalReranker(build_reranker_settings(gemma))) as opened_reranker:
+        yield opened_reranker
 
 
 @pytest.fixture(scope="module")
@@ -83,9 +83,11 @@ async def test_vectors_and_lexical_weights_match_flag_embedding(
     embedder: BgeM3Embedder, bge_m3: Path, library: Any
 ) -> None:
     vectors, lexical = await embedder.embed_with_weights(TEXTS, "passage")
-    theirs = library.BGEM3FlagModel(str(bge_m3), use_fp16=False, devices="cpu").encode(TEXTS, return_sparse=True)
-    assert np.abs(vectors - theirs["dense_vecs"]).max() < 1e-6
-    for own, other in zip(lexical, theirs["lexical_weights"], strict=True):
+    library_output = library.BGEM3FlagModel(str(bge_m3), use_fp16=False, devices="cpu").encode(
+        TEXTS, return_sparse=True
+    )
+    assert np.abs(vectors - library_output["dense_vecs"]).max() < 1e-6
+    for own, other in zip(lexical, library_output["lexical_weights"], strict=True):
         assert set(map(str, own.tokens.tolist())) == other.keys()
         assert own.weights == pytest.approx([float(other[str(item)]) for item in own.tokens.tolist()], abs=1e-5)
         assert (np.diff(own.tokens) > 0).all()
@@ -96,9 +98,12 @@ async def test_vectors_match_sentence_transformers(embedder: BgeM3Embedder, bge_
     folder = tmp_path / "as-downloaded"
     shutil.copytree(bge_m3, folder)
     settings = EmbedderSettings(model=str(folder), pooling="cls", device="cpu", precision="float32")
-    with closing(SentenceTransformerEmbedder(settings)) as other:
+    with closing(SentenceTransformerEmbedder(settings)) as other_embedder:
         assert (
-            np.abs(await other.embed(TEXTS[:20], "passage") - await embedder.embed(TEXTS[:20], "passage")).max() < 1e-6
+            np.abs(
+                await other_embedder.embed(TEXTS[:20], "passage") - await embedder.embed(TEXTS[:20], "passage")
+            ).max()
+            < 1e-6
         )
 
 
@@ -108,8 +113,8 @@ def lexical_embedder(bge_m3: Path, request: pytest.FixtureRequest) -> Iterator[L
     if request.param == "twin":
         yield HashingLexicalEmbedder()
         return
-    with closing(BgeM3Embedder(build_embedder_settings(bge_m3, precision=request.param))) as made:
-        yield made
+    with closing(BgeM3Embedder(build_embedder_settings(bge_m3, precision=request.param))) as opened_embedder:
+        yield opened_embedder
 
 
 async def test_lexical_weights_are_positive_with_ascending_token_ids(lexical_embedder: LexicalEmbedder) -> None:
@@ -125,12 +130,12 @@ async def test_lexical_weights_are_positive_with_ascending_token_ids(lexical_emb
 
 async def test_text_embedding_is_bit_identical_alone_and_in_batch(lexical_embedder: LexicalEmbedder) -> None:
     vectors, lexical = await lexical_embedder.embed_with_weights(TEXTS, "passage")
-    turned, others = await lexical_embedder.embed_with_weights(TEXTS[::-1], "passage")
+    turned, other_batch = await lexical_embedder.embed_with_weights(TEXTS[::-1], "passage")
     assert (vectors == turned[::-1]).all()
     for place, text in list(enumerate(TEXTS))[::7]:
-        alone = await lexical_embedder.embed_with_weights([text], "passage")
-        assert (alone.vectors[0] == vectors[place]).all()
-        for item in (alone.lexical[0], others[len(TEXTS) - 1 - place]):
+        single = await lexical_embedder.embed_with_weights([text], "passage")
+        assert (single.vectors[0] == vectors[place]).all()
+        for item in (single.lexical[0], other_batch[len(TEXTS) - 1 - place]):
             assert (item.tokens == lexical[place].tokens).all()
             assert (item.weights == lexical[place].weights).all()
 
@@ -162,9 +167,9 @@ def test_settings_select_the_library_without_changing_the_model_name(bge_m3: Pat
 
 async def test_model_without_heads_is_rejected_naming_missing_files(tmp_path: Path) -> None:
     folder = create_small_bge_m3(tmp_path / "no-heads", with_heads=False)
-    why = await get_refusal(build_embedder_settings(folder))
-    assert "lacks sparse_linear.pt and colbert_linear.pt" in why
-    assert "ASSAYER_EMBEDDER__LIBRARY=sentence-transformers" in why
+    refusal = await get_refusal(build_embedder_settings(folder))
+    assert "lacks sparse_linear.pt and colbert_linear.pt" in refusal
+    assert "ASSAYER_EMBEDDER__LIBRARY=sentence-transformers" in refusal
 
 
 async def test_mismatched_heads_and_missing_folder_are_rejected(bge_m3: Path, tmp_path: Path) -> None:
@@ -179,22 +184,24 @@ async def test_mismatched_heads_and_missing_folder_are_rejected(bge_m3: Path, tm
 
 async def test_model_error_reaches_the_caller(bge_m3: Path) -> None:
     """FlagEmbedding's own `encode` takes every RuntimeError for too large a batch."""
-    with closing(BgeM3Embedder(build_embedder_settings(bge_m3))) as made:
-        await made.embed(["x"], "query")
+    with closing(BgeM3Embedder(build_embedder_settings(bge_m3))) as opened_embedder:
+        await opened_embedder.embed(["x"], "query")
 
         def broken(*_: object, **__: object) -> None:
             raise RuntimeError("the device is gone")
 
-        made._model._model.model.forward = broken
+        opened_embedder._model._model.model.forward = broken
         with pytest.raises(RuntimeError, match="the device is gone"):
-            await made.embed(["y"], "query")
+            await opened_embedder.embed(["y"], "query")
 
 
 async def test_reranker_scores_match_flag_embedding(reranker: LocalReranker, gemma: Path, library: Any) -> None:
-    theirs = library.FlagLLMReranker(str(gemma), use_fp16=False, devices="cpu").compute_score(PAIRS, normalize=True)
-    ours = [(await reranker.score(query, [text]))[0] for query, text in PAIRS]
-    assert ours == pytest.approx(theirs, abs=1e-5)
-    assert max(ours) - min(ours) > 0.01, "a test of scores needs different ones"
+    library_scores = library.FlagLLMReranker(str(gemma), use_fp16=False, devices="cpu").compute_score(
+        PAIRS, normalize=True
+    )
+    own_scores = [(await reranker.score(query, [text]))[0] for query, text in PAIRS]
+    assert own_scores == pytest.approx(library_scores, abs=1e-5)
+    assert max(own_scores) - min(own_scores) > 0.01, "a test of scores needs different ones"
 
 
 async def test_long_query_and_text_are_truncated_like_flag_embedding(
@@ -228,14 +235,14 @@ async def test_half_precision_results_are_close_to_full_precision(
 
 
 async def test_unsupported_language_model_is_rejected_with_reason(tmp_path: Path, gemma: Path) -> None:
-    why = await get_refusal(build_reranker_settings(create_small_model(tmp_path / "cross-encoder")))
-    assert "is not a language model" in why
-    assert "contains XLMRobertaForSequenceClassification" in why
-    assert "ASSAYER_RERANKER__LIBRARY=sentence-transformers" in why
+    refusal = await get_refusal(build_reranker_settings(create_small_model(tmp_path / "cross-encoder")))
+    assert "is not a language model" in refusal
+    assert "contains XLMRobertaForSequenceClassification" in refusal
+    assert "ASSAYER_RERANKER__LIBRARY=sentence-transformers" in refusal
     layered = tmp_path / "layer-wise"
     shutil.copytree(gemma, layered)
-    told = json.loads((layered / "config.json").read_text())
-    (layered / "config.json").write_text(json.dumps({**told, "auto_map": {"AutoModelForCausalLM": "own.Code"}}))
+    config = json.loads((layered / "config.json").read_text())
+    (layered / "config.json").write_text(json.dumps({**config, "auto_map": {"AutoModelForCausalLM": "own.Code"}}))
     assert "its own code" in await get_refusal(build_reranker_settings(layered))
 
 
@@ -260,10 +267,10 @@ async def test_model_with_logit_softcapping_is_rejected(tmp_path: Path, gemma: P
 def run_elsewhere(code: str) -> str:
     """Return the standard error of code run in a separate process, with the hub offline."""
     variables = {**os.environ, "HF_HUB_OFFLINE": "1"}
-    ended = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", code], check=False, timeout=300, capture_output=True, text=True, env=variables
     )
-    return ended.stderr
+    return result.stderr
 
 
 def test_missing_package_error_names_the_extra(bge_m3: Path) -> None:
@@ -277,9 +284,9 @@ def test_missing_package_error_names_the_extra(bge_m3: Path) -> None:
         "assert 'torch' not in sys.modules\n"
         "asyncio.run(made.embed(['x'], 'query'))\n"
     )
-    said = run_elsewhere(code)
-    assert "ConfigurationError: Embedding with bge-m3 needs FlagEmbedding, which is not installed." in said
-    assert "pip install 'assayer-research[bge]'" in said
+    output = run_elsewhere(code)
+    assert "ConfigurationError: Embedding with bge-m3 needs FlagEmbedding, which is not installed." in output
+    assert "pip install 'assayer-research[bge]'" in output
 
 
 @pytest.mark.slow
@@ -291,6 +298,6 @@ def test_unavailable_hub_model_error_names_its_setting() -> None:
         "made = LocalReranker(RerankerSettings(model='nobody/nothing', library='FlagEmbedding'))\n"
         "asyncio.run(made.score('x', ['y']))\n"
     )
-    said = run_elsewhere(code)
-    assert "ConfigurationError: The model 'nobody/nothing' could not be loaded with FlagEmbedding" in said
-    assert "Check ASSAYER_RERANKER__MODEL. If HF_HUB_OFFLINE is set, the model must already be downloaded." in said
+    output = run_elsewhere(code)
+    assert "ConfigurationError: The model 'nobody/nothing' could not be loaded with FlagEmbedding" in output
+    assert "Check ASSAYER_RERANKER__MODEL. If HF_HUB_OFFLINE is set, the model must already be downloaded." in output

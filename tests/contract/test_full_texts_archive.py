@@ -154,14 +154,14 @@ async def test_parse_failure_is_cached_until_its_retry_time(archive: FullTextArc
 
 
 async def test_reader_never_sees_half_a_file(storage: FileStorage) -> None:
-    whole = [bytes([65 + number]) * 200_000 for number in range(8)]
-    await storage.write("x/y", whole[0])
+    contents = [bytes([65 + number]) * 200_000 for number in range(8)]
+    await storage.write("x/y", contents[0])
 
     async def read() -> bool:
-        return await storage.read("x/y") in whole
+        return await storage.read("x/y") in contents
 
     async with asyncio.TaskGroup() as group:
-        for data in whole * 4:
+        for data in contents * 4:
             group.create_task(storage.write("x/y", data))
         reads = [group.create_task(read()) for _ in range(32)]
     assert all(task.result() for task in reads)

@@ -56,22 +56,22 @@ def find_resemblance(idea: IdeaViewpoints, papers: list[IdeaViewpoints]) -> Rese
 def test_reworded_paper_is_found_with_its_sentences_side_by_side(
     papers: list[IdeaViewpoints], embedding_model: SentenceTransformerEmbedder
 ) -> None:
-    found = find_resemblance(build_viewpoints("reworded", REWORDED, embedding_model), papers)
-    assert found is not None
-    assert (found.kind, found.closest) == ("copy", papers[0].idea)
-    assert all(pair.text != pair.other_text and pair.other_text in papers[0].texts for pair in found.pairs)
+    resemblance = find_resemblance(build_viewpoints("reworded", REWORDED, embedding_model), papers)
+    assert resemblance is not None
+    assert (resemblance.kind, resemblance.closest) == ("copy", papers[0].idea)
+    assert all(pair.text != pair.other_text and pair.other_text in papers[0].texts for pair in resemblance.pairs)
 
 
 def test_papers_of_neighbouring_topics_do_not_resemble_each_other(papers: list[IdeaViewpoints]) -> None:
     assert find_resemblances_within_batch(papers, FaissNeighbours(384), MINILM_LIMITS) == []
 
 
-def test_proposal_handed_in_twice_is_found_in_its_batch(
+def test_proposal_submitted_twice_is_found_in_its_batch(
     papers: list[IdeaViewpoints], embedding_model: SentenceTransformerEmbedder
 ) -> None:
     batch = [*papers, build_viewpoints("again", " ".join(papers[3].texts), embedding_model)]
-    found = {
+    closest_by_idea = {
         resemblance.idea: resemblance.closest
         for resemblance in find_resemblances_within_batch(batch, FaissNeighbours(384), MINILM_LIMITS)
     }
-    assert found == {papers[3].idea: IdeaId("again"), IdeaId("again"): papers[3].idea}
+    assert closest_by_idea == {papers[3].idea: IdeaId("again"), IdeaId("again"): papers[3].idea}

@@ -47,8 +47,8 @@ def quick_settings(world: OutsideWorld, request: pytest.FixtureRequest) -> Grobi
 
 @pytest.fixture
 async def pool(quick_settings: GrobidSettings) -> AsyncIterator[GrobidPool]:
-    async with GrobidPool(quick_settings) as opened:
-        yield opened
+    async with GrobidPool(quick_settings) as opened_pool:
+        yield opened_pool
 
 
 def list_threads() -> list[threading.Thread]:
@@ -62,7 +62,7 @@ async def wait_for_threads() -> None:
     async def left() -> list[threading.Thread]:
         return list_threads()
 
-    await wait_until_async(left, lambda those: not those, seconds=15)
+    await wait_until_async(left, lambda threads: not threads, seconds=15)
 
 
 def change_settings(settings: GrobidSettings, **changes: float) -> GrobidSettings:
@@ -88,7 +88,7 @@ async def test_busy_503_responses_are_waited_out(world: OutsideWorld, pool: Grob
     assert sum(world.read_stats(name).by_status.get("503", 0) for name in NAMES) > 10
 
 
-async def test_documents_survive_dying_server_and_it_is_used_after_recovery(
+async def test_documents_survive_a_server_crash_and_the_server_is_used_after_recovery(
     world: OutsideWorld, pool: GrobidPool
 ) -> None:
     for name in NAMES:
@@ -128,8 +128,8 @@ async def test_hung_server_is_abandoned_after_a_health_check(world: OutsideWorld
 async def test_slow_but_healthy_server_keeps_its_document(world: OutsideWorld, quick_settings: GrobidSettings) -> None:
     for name in NAMES:
         world.configure(name, parse_mean=1.0)
-    async with GrobidPool(change_settings(quick_settings, look_seconds=0.1, alive_seconds=30.0)) as patient:
-        assert await read_titles(patient, PDFS[:1]) == TITLES[:1]
+    async with GrobidPool(change_settings(quick_settings, look_seconds=0.1, alive_seconds=30.0)) as patient_pool:
+        assert await read_titles(patient_pool, PDFS[:1]) == TITLES[:1]
     stats = [world.read_stats(name).by_operation for name in NAMES]
     assert sum(stat.get("process_fulltext_document", 0) for stat in stats) == 1
     assert sum(stat.get("isalive", 0) for stat in stats) >= 1
@@ -140,8 +140,8 @@ async def test_documents_survive_intermittent_engine_failures(
 ) -> None:
     for name in NAMES:
         world.configure(name, fault_rate=0.2)
-    async with GrobidPool(change_settings(quick_settings, attempts=20)) as patient:
-        assert await read_titles(patient, PDFS) == TITLES
+    async with GrobidPool(change_settings(quick_settings, attempts=20)) as patient_pool:
+        assert await read_titles(patient_pool, PDFS) == TITLES
 
 
 @pytest.mark.parametrize(
@@ -158,9 +158,9 @@ async def test_faulty_document_raises_a_typed_failure_and_servers_remain_usable(
 ) -> None:
     for name in NAMES:
         world.configure(name, **knobs)
-    with pytest.raises(Unreadable) as refused:
+    with pytest.raises(Unreadable) as caught:
         await pool.parse(pdf, "paper", 60.0)
-    assert refused.value.cause == cause
+    assert caught.value.cause == cause
     for name in NAMES:
         world.configure(name, **GrobidKnobs().model_dump())
     assert await read_titles(pool, PDFS[:3]) == TITLES[:3]
@@ -223,8 +223,8 @@ async def test_both_clients_send_the_same_form() -> None:
         pdf = form["input"]
         assert isinstance(pdf, web.FileField)
         texts = {name: value for name, value in form.items() if isinstance(value, str)}
-        sent = (pdf.filename, pdf.content_type, pdf.file.read())
-        received.append({"accept": request.headers["Accept"], "input": sent, **texts})
+        received_pdfs = (pdf.filename, pdf.content_type, pdf.file.read())
+        received.append({"accept": request.headers["Accept"], "input": received_pdfs, **texts})
         return web.Response(status=204)
 
     application = web.Application()
@@ -253,8 +253,8 @@ def test_grobid_client_does_not_change_process_logging() -> None:
         "import grobid_client.grobid_client\n"
         "print(logging.root.handlers, logging.root.level)\n"
     )
-    said = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
-    assert (said.stdout, said.stderr) == (f"[] {logging.WARNING}\n", "")
+    completed = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    assert (completed.stdout, completed.stderr) == (f"[] {logging.WARNING}\n", "")
 
 
 def test_pool_without_servers_is_a_configuration_error() -> None:

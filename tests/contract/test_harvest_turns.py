@@ -35,23 +35,23 @@ def _create_service_pacer(database: Database, settings: Settings) -> Pacer:
 
 async def _get_wait(pacer: Pacer) -> Wait:
     """Return the wait reported to a caller that requests a turn and does not wait for it."""
-    told: asyncio.Future[Wait] = asyncio.get_running_loop().create_future()
+    reported_wait: asyncio.Future[Wait] = asyncio.get_running_loop().create_future()
 
     def check(wait: Wait | None) -> None:
-        if wait is not None and not told.done():
-            told.set_result(wait)
+        if wait is not None and not reported_wait.done():
+            reported_wait.set_result(wait)
 
     async def ask() -> None:
         async with pacer.take_turn(check=check):
             raise AssertionError("the spacing has not gone by")
 
-    asking = asyncio.create_task(ask())
+    task = asyncio.create_task(ask())
     try:
         async with asyncio.timeout(30):
-            return await told
+            return await reported_wait
     finally:
-        asking.cancel()
-        await asyncio.gather(asking, return_exceptions=True)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
 
 
 async def test_service_waits_during_a_harvest_request_and_its_spacing(
@@ -99,11 +99,11 @@ async def test_harvest_without_database_runs_without_shared_pacer(tmp_path: Path
         assert pacer is None
 
 
-@pytest.mark.parametrize("lacking", ["server", "tables"])
+@pytest.mark.parametrize("missing_setting", ["server", "tables"])
 async def test_unusable_database_is_logged_and_harvest_paces_itself(
-    tmp_path: Path, empty_database_url: str, caplog: pytest.LogCaptureFixture, lacking: str
+    tmp_path: Path, empty_database_url: str, caplog: pytest.LogCaptureFixture, missing_setting: str
 ) -> None:
-    url = empty_database_url if lacking == "tables" else "postgresql://nobody@127.0.0.1:9/none"
+    url = empty_database_url if missing_setting == "tables" else "postgresql://nobody@127.0.0.1:9/none"
     with caplog.at_level(logging.WARNING):
         async with open_shared_pacer(_build_settings(tmp_path, url), "arxiv") as pacer:
             assert pacer is None

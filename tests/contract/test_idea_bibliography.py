@@ -21,11 +21,11 @@ async def test_pdf_references_match_its_printed_bibliography(world: OutsideWorld
     urls = (world.url("grobid-1"),) if served else ()
     async with open_bibliography(GrobidSettings(urls=urls)) as bibliography:
         idea = await read_pdf_idea(build_paper_pdf(PAPER, CITED), "idea.pdf", bibliography=bibliography)
-    found = read_references(idea)
+    references = read_references(idea)
     assert idea.references_reader == ("grobid" if served else "text")
-    assert len(found.entries) == len(CITED)
+    assert len(references.entries) == len(CITED)
     if served:
-        assert [work.title for work in found.entries] == [entry.record.title for entry in CITED]
+        assert [work.title for work in references.entries] == [entry.record.title for entry in CITED]
 
 
 async def test_unreachable_server_falls_back_to_references_from_text() -> None:

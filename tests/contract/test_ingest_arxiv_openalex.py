@@ -32,24 +32,24 @@ def services(faulty_services: SimulatedDatasets) -> SimulatedDatasets:
 
 def _build_expected_arxiv_records(edition: Edition) -> dict[str, tuple[str, str, bool]]:
     return {
-        f"arxiv:{held.entry.arxiv}": (
-            held.entry.record.title,
-            held.abstract,
-            held.entry.notice is not None and held.entry.notice.kind == "withdrawn",
+        f"arxiv:{edition_paper.entry.arxiv}": (
+            edition_paper.entry.record.title,
+            edition_paper.abstract,
+            edition_paper.entry.notice is not None and edition_paper.entry.notice.kind == "withdrawn",
         )
-        for held in edition.papers.values()
-        if held.entry.arxiv
+        for edition_paper in edition.papers.values()
+        if edition_paper.entry.arxiv
     }
 
 
 def _build_expected_openalex_records(edition: Edition) -> dict[str, tuple[str, set[str] | None]]:
     return {
-        f"openalex:{held.entry.openalex}": (
-            held.abstract,
-            {f"openalex:{reference.openalex}" for reference in held.references} or None,
+        f"openalex:{edition_paper.entry.openalex}": (
+            edition_paper.abstract,
+            {f"openalex:{reference.openalex}" for reference in edition_paper.references} or None,
         )
-        for held in edition.papers.values()
-        if held.entry.corpus_id % 200
+        for edition_paper in edition.papers.values()
+        if edition_paper.entry.corpus_id % 200
     }
 
 
@@ -80,7 +80,7 @@ async def test_next_harvest_resumes_after_the_last_and_lists_deletions(
     before, after = _build_expected_arxiv_records(FIRST), _build_expected_arxiv_records(SECOND)
     assert _read_arxiv_records(tmp_path / "records") == after
     assert _read_arxiv_records(tmp_path / "upserts") == {
-        item: told for item, told in after.items() if before.get(item) != told
+        item: fields for item, fields in after.items() if before.get(item) != fields
     }
     assert read_deletions(tmp_path) == before.keys() - after.keys()
 
@@ -110,9 +110,9 @@ async def test_folder_keeps_its_original_arxiv_set(services: SimulatedDatasets, 
 
     await harvest("cs")
     assert (await harvest(None)).taken == 0
-    for other in ("math", ""):
+    for category in ("math", ""):
         with pytest.raises(InputError, match="contains arXiv's set cs, not"):
-            await harvest(other)
+            await harvest(category)
 
 
 async def test_next_snapshot_yields_changes_and_deletions(services: SimulatedDatasets, tmp_path: Path) -> None:
@@ -124,40 +124,44 @@ async def test_next_snapshot_yields_changes_and_deletions(services: SimulatedDat
     before, after = _build_expected_openalex_records(FIRST), _build_expected_openalex_records(SECOND)
     assert _read_openalex_records(tmp_path / "records") == after
     assert {record.id for record, _ in read_upserts(tmp_path)} == {
-        item for item, told in after.items() if before.get(item) != told
+        item for item, fields in after.items() if before.get(item) != fields
     }
     assert read_deletions(tmp_path) == before.keys() - after.keys()
 
 
 async def test_works_merged_in_an_older_snapshot_are_removed(services: SimulatedDatasets, tmp_path: Path) -> None:
-    gone = next(iter(_build_expected_openalex_records(FIRST)))
+    merged_id = next(iter(_build_expected_openalex_records(FIRST)))
     merged = tmp_path / "merged.csv.gz"
-    merged.write_bytes(gzip.compress(f"merge_date,id,merge_into_id\n2026-01-01,{gone.split(':')[1]},W1\n".encode()))
+    merged.write_bytes(
+        gzip.compress(f"merge_date,id,merge_into_id\n2026-01-01,{merged_id.split(':')[1]},W1\n".encode())
+    )
     manifest = f"{services.base_url}/openalex/works/manifest.json"
     await ingest_openalex(str(tmp_path / "to"), manifest, [str(merged)], build_settings(services), ignore)
     assert _read_openalex_records(tmp_path / "to" / "records").keys() == _build_expected_openalex_records(
         FIRST
-    ).keys() - {gone}
+    ).keys() - {merged_id}
     merged.unlink()
     await ingest_openalex(str(tmp_path / "to"), None, [], build_settings(services), ignore)
     assert _read_openalex_records(tmp_path / "to" / "records").keys() == _build_expected_openalex_records(
         FIRST
-    ).keys() - {gone}, "nor come they back"
+    ).keys() - {merged_id}, "nor come they back"
 
 
 @pytest.mark.slow
 async def test_truncated_list_of_merged_ids_is_applied_and_reported(
     services: SimulatedDatasets, tmp_path: Path
 ) -> None:
-    gone = next(iter(_build_expected_openalex_records(FIRST)))
-    others = "".join(f"2026-01-01,W{10**9 + number * 7919},W1\n" for number in range(20_000))
-    whole = gzip.compress(f"merge_date,id,merge_into_id\n2026-01-01,{gone.split(':')[1]},W1\n{others}".encode())
-    (merged := tmp_path / "merged.csv.gz").write_bytes(whole[: len(whole) // 2])
+    merged_id = next(iter(_build_expected_openalex_records(FIRST)))
+    other_lines = "".join(f"2026-01-01,W{10**9 + number * 7919},W1\n" for number in range(20_000))
+    compressed_merges = gzip.compress(
+        f"merge_date,id,merge_into_id\n2026-01-01,{merged_id.split(':')[1]},W1\n{other_lines}".encode()
+    )
+    (merged := tmp_path / "merged.csv.gz").write_bytes(compressed_merges[: len(compressed_merges) // 2])
     manifest = f"{services.base_url}/openalex/works/manifest.json"
     summary = await ingest_openalex(str(tmp_path / "to"), manifest, [str(merged)], build_settings(services), ignore)
     assert _read_openalex_records(tmp_path / "to" / "records").keys() == _build_expected_openalex_records(
         FIRST
-    ).keys() - {gone}
+    ).keys() - {merged_id}
     assert "the compressed file is damaged or cut off here" in {item.reason for item in summary.rejected}
 
 

@@ -35,8 +35,8 @@ def _build_paper(number: int, **more: object) -> dict[str, object]:
     return {"id": f"p{number}", "title": f"Paper {number}", "abstract": f"About {number}.", **more}
 
 
-async def _ingest(to: Path, *files: Path) -> IngestSummary:
-    return await ingest_jsonl(str(to), [str(file) for file in files], LIMITS, ignore)
+async def _ingest(target: Path, *files: Path) -> IngestSummary:
+    return await ingest_jsonl(str(target), [str(file) for file in files], LIMITS, ignore)
 
 
 def _read_titles(folder: Path) -> dict[str, str]:
@@ -57,9 +57,9 @@ async def test_bad_records_are_listed_by_line_and_good_records_kept(tmp_path: Pa
         "not UTF-8": 1,
         "duplicate id": 1,
     }
-    (listed,) = (tmp_path / "to").glob("raw/jsonl/*/rejected.jsonl")
-    told = [json.loads(line) for line in listed.read_text().splitlines()]
-    assert [(item["line"], item["reason"]) for item in told] == [
+    (rejected_file,) = (tmp_path / "to").glob("raw/jsonl/*/rejected.jsonl")
+    rejections = [json.loads(line) for line in rejected_file.read_text().splitlines()]
+    assert [(item["line"], item["reason"]) for item in rejections] == [
         (4, "not valid JSON"),
         (5, "abstract is missing"),
         (6, "id is missing"),
@@ -94,18 +94,18 @@ async def test_concurrent_run_in_the_same_folder_is_rejected(tmp_path: Path) -> 
 
 async def test_interrupted_run_withholds_the_deletions_list(tmp_path: Path) -> None:
     """The previous list of deletions would not fit the upserts already written."""
-    to, file = tmp_path / "to", tmp_path / "papers.jsonl"
-    await _ingest(to, _write_lines(file, *(_build_paper(n) for n in range(9))))
-    await _ingest(to, _write_lines(file, *(_build_paper(n) for n in range(8))))
-    assert read_deletions(to) == {"p8"}
-    parts = sorted((to / "records").iterdir())
+    target, file = tmp_path / "to", tmp_path / "papers.jsonl"
+    await _ingest(target, _write_lines(file, *(_build_paper(n) for n in range(9))))
+    await _ingest(target, _write_lines(file, *(_build_paper(n) for n in range(8))))
+    assert read_deletions(target) == {"p8"}
+    parts = sorted((target / "records").iterdir())
     parts[-1].with_name(f"{parts[-1].name}.partial").mkdir()  # its partition cannot be joined
     with pytest.raises(InputError, match="failed"):
-        await _ingest(to, _write_lines(file, *(_build_paper(n) for n in range(1, 9))))
-    assert not (to / "deletions.txt").exists()
+        await _ingest(target, _write_lines(file, *(_build_paper(n) for n in range(1, 9))))
+    assert not (target / "deletions.txt").exists()
     parts[-1].with_name(f"{parts[-1].name}.partial").rmdir()
-    await _ingest(to, file)
-    assert read_deletions(to) == {"p0"}
+    await _ingest(target, file)
+    assert read_deletions(target) == {"p0"}
 
 
 async def test_a_change_rewrites_only_the_partitions_that_it_touches(tmp_path: Path) -> None:
@@ -154,7 +154,7 @@ def test_file_size_limit_error_is_reported_and_next_run_completes(tmp_path: Path
     assert len(_read_titles(tmp_path / "to" / "records")) == 500
 
 
-def _build_command(services: SimulatedDatasets, to: Path, jobs: int) -> tuple[list[str], Path, dict[str, str]]:
+def _build_command(services: SimulatedDatasets, target: Path, jobs: int) -> tuple[list[str], Path, dict[str, str]]:
     """Return the arguments, folder and environment of an ingest."""
     environment = {
         "ASSAYER_S2__BASE_URL": services.base_url,
@@ -165,21 +165,25 @@ def _build_command(services: SimulatedDatasets, to: Path, jobs: int) -> tuple[li
         "ASSAYER_INGEST__JOBS": str(jobs),
     }
     datasets = "papers,abstracts,citations,s2orc,embeddings-specter_v2"
-    return ["corpus", "ingest", "s2", "--to", str(to), "--datasets", datasets], to, {**os.environ, **environment}
+    return (
+        ["corpus", "ingest", "s2", "--to", str(target), "--datasets", datasets],
+        target,
+        {**os.environ, **environment},
+    )
 
 
-def _kill_at(services: SimulatedDatasets, to: Path, jobs: int, pattern: str, count: int) -> None:
+def _kill_at(services: SimulatedDatasets, target: Path, jobs: int, pattern: str, count: int) -> None:
     """Kill an ingest as soon as that many files exist; it may also have ended before."""
-    with Piped(*_build_command(services, to, jobs)) as program:
-        wait_until(lambda: program.poll() is not None or len(list(to.glob(pattern))) >= count)
+    with Piped(*_build_command(services, target, jobs)) as program:
+        wait_until(lambda: program.poll() is not None or len(list(target.glob(pattern))) >= count)
         program.kill()
         program.communicate(LONGEST_SECONDS)
 
 
-def _run_to_end(services: SimulatedDatasets, to: Path, jobs: int) -> str:
-    ended = run_forked(*_build_command(services, to, jobs), LONGEST_SECONDS)
-    assert ended.code == 0, ended.err
-    return ended.out + ended.err
+def _run_to_end(services: SimulatedDatasets, target: Path, jobs: int) -> str:
+    result = run_forked(*_build_command(services, target, jobs), LONGEST_SECONDS)
+    assert result.code == 0, result.err
+    return result.out + result.err
 
 
 @pytest.mark.slow
@@ -205,6 +209,6 @@ def test_changes_survive_a_killed_diff(services: SimulatedDatasets, tmp_path: Pa
     _run_to_end(services, tmp_path, 1)
     before, after = build_expected_s2_records(FIRST.papers.values()), build_expected_s2_records(SECOND.papers.values())
     assert {record.id for record, _ in read(tmp_path / "upserts")} == {
-        item for item, told in after.items() if before.get(item) != told
+        item for item, fields in after.items() if before.get(item) != fields
     }
     assert set((tmp_path / "deletions.txt").read_text().split()) == before.keys() - after.keys()

@@ -44,30 +44,32 @@ class Release:
 
     def publish_next(self, number: int) -> Diff:
         """Two papers renamed, one gone, one back; one citation gone, one that leads elsewhere under its number."""
-        gone = self._dice.choice(sorted(self.titles))
-        back = self._dice.choice([paper for paper in PAPERS if paper != gone])
-        renamed = {paper: f"Paper {paper}, {number}" for paper in {back, *self._dice.sample(PAPERS, 2)} - {gone}}
-        del self.titles[gone]
+        removed_paper = self._dice.choice(sorted(self.titles))
+        back = self._dice.choice([paper for paper in PAPERS if paper != removed_paper])
+        renamed = {
+            paper: f"Paper {paper}, {number}" for paper in {back, *self._dice.sample(PAPERS, 2)} - {removed_paper}
+        }
+        del self.titles[removed_paper]
         self.titles |= renamed
-        lost, moved = self._dice.sample(sorted(self.cites), 2)
+        lost, moved_citation = self._dice.sample(sorted(self.cites), 2)
         del self.cites[lost]
-        self.cites[moved] = (self.cites[moved][0], self._dice.choice(PAPERS))
+        self.cites[moved_citation] = (self.cites[moved_citation][0], self._dice.choice(PAPERS))
         return {
             ("papers", False): [{"corpusid": paper, "title": title} for paper, title in renamed.items()],
-            ("papers", True): [{"corpusid": gone}],
-            ("citations", False): [_build_citation(moved, *self.cites[moved])],
+            ("papers", True): [{"corpusid": removed_paper}],
+            ("citations", False): [_build_citation(moved_citation, *self.cites[moved_citation])],
             ("citations", True): [{"citationid": lost}],
         }
 
     @property
     def must(self) -> dict[str, tuple[str, set[str]]]:
-        found: dict[str, tuple[str, set[str]]] = {
+        expected: dict[str, tuple[str, set[str]]] = {
             f"CorpusId:{paper}": (title, set()) for paper, title in self.titles.items()
         }
         for citing, cited in self.cites.values():
             if citing in self.titles:
-                found[f"CorpusId:{citing}"][1].add(f"CorpusId:{cited}")
-        return found
+                expected[f"CorpusId:{citing}"][1].add(f"CorpusId:{cited}")
+        return expected
 
 
 def _build_citation(number: int, citing: int, cited: int) -> Line:
@@ -81,12 +83,12 @@ class Folder:
         self._files.mkdir()
 
     def write_sources(self, layer: int, diff: Diff) -> list[IngestSource]:
-        return [self._write_source(layer, kind, gone, lines) for (kind, gone), lines in diff.items()]
+        return [self._write_source(layer, kind, is_removal, lines) for (kind, is_removal), lines in diff.items()]
 
-    def _write_source(self, layer: int, kind: SourceKind, gone: bool, lines: Sequence[Line]) -> IngestSource:
-        file = self._files / f"{kind}-{layer}-{gone}.jsonl"
+    def _write_source(self, layer: int, kind: SourceKind, is_removal: bool, lines: Sequence[Line]) -> IngestSource:
+        file = self._files / f"{kind}-{layer}-{is_removal}.jsonl"
         file.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
-        return IngestSource(kind=kind, name=file.name, address=str(file), layer=layer, seal="1", deleted=gone)
+        return IngestSource(kind=kind, name=file.name, address=str(file), layer=layer, seal="1", deleted=is_removal)
 
     async def take(self, layer: int, diff: Diff) -> None:
         ingest = Ingest(str(self.to), "s2", OPTIONS, ignore)
@@ -136,8 +138,8 @@ async def test_leftover_raw_files_from_killed_compaction_are_ignored(folder: Fol
     diff = release.publish_next(8)
     await folder.take(8, diff)
     assert [name[:7] for name in folder.list_raw_files("papers")] == ["folded-"]
-    for left in sorted((before / "papers").iterdir())[2:5]:
-        shutil.copytree(left, folder.to / "raw" / "papers" / left.name)
+    for remaining_file in sorted((before / "papers").iterdir())[2:5]:
+        shutil.copytree(remaining_file, folder.to / "raw" / "papers" / remaining_file.name)
     await folder.take(8, diff)
     assert folder.records == release.must
     assert [name[:7] for name in folder.list_raw_files("papers")] == ["folded-"]

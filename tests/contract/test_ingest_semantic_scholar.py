@@ -49,8 +49,8 @@ def _get_compared_fields(records: Iterable[RecordWithVector]) -> dict[str, tuple
     }
 
 
-async def _ingest(folder: Path, wanted: Settings, datasets: tuple[str, ...] = ALL) -> IngestSummary:
-    return await ingest_s2_release(str(folder), "latest", datasets, wanted, ignore)
+async def _ingest(folder: Path, ingest_settings: Settings, datasets: tuple[str, ...] = ALL) -> IngestSummary:
+    return await ingest_s2_release(str(folder), "latest", datasets, ingest_settings, ignore)
 
 
 async def test_full_release_is_ingested_completely(services: SimulatedDatasets, tmp_path: Path) -> None:
@@ -75,8 +75,8 @@ async def test_a_second_run_fetches_no_file_and_changes_nothing(services: Simula
     await _ingest(tmp_path, build_settings(services))
     before = services.count_requests()
     summary = await _ingest(tmp_path, build_settings(services))
-    fetched = {path for path, count in services.count_requests().items() if count > before.get(path, 0)}
-    assert not any(path.startswith("/s3/") for path in fetched)
+    fetched_paths = {path for path, count in services.count_requests().items() if count > before.get(path, 0)}
+    assert not any(path.startswith("/s3/") for path in fetched_paths)
     assert (summary.taken, summary.parts) == (0, 0)
 
 
@@ -87,7 +87,7 @@ async def test_next_release_yields_upserts_and_deletions(services: SimulatedData
     before, after = build_expected_s2_records(FIRST.papers.values()), build_expected_s2_records(SECOND.papers.values())
     assert _get_compared_fields(read(tmp_path / "records")) == after
     assert _get_compared_fields(read_upserts(tmp_path)) == {
-        item: told for item, told in after.items() if before.get(item) != told
+        item: fields for item, fields in after.items() if before.get(item) != fields
     }
     assert read_deletions(tmp_path) == before.keys() - after.keys()
     assert read_deletions(tmp_path)
@@ -98,9 +98,9 @@ async def test_unconsumed_changes_survive_the_next_run(services: SimulatedDatase
     await _ingest(tmp_path, build_settings(services))
     services.change_edition(2)
     await _ingest(tmp_path, build_settings(services))
-    pending, gone = _get_compared_fields(read_upserts(tmp_path)), read_deletions(tmp_path)
+    pending, deleted_ids = _get_compared_fields(read_upserts(tmp_path)), read_deletions(tmp_path)
     await _ingest(tmp_path, build_settings(services))
-    assert (_get_compared_fields(read_upserts(tmp_path)), read_deletions(tmp_path)) == (pending, gone)
+    assert (_get_compared_fields(read_upserts(tmp_path)), read_deletions(tmp_path)) == (pending, deleted_ids)
 
 
 async def test_fields_of_unrequested_datasets_are_unknown(services: SimulatedDatasets, tmp_path: Path) -> None:
@@ -126,12 +126,12 @@ async def test_files_of_a_known_release_are_updated_by_diffs(services: Simulated
         lines = compare_editions(dataset, None, FIRST).updates
         packed = gzip.compress("".join(f"{json.dumps(line)}\n" for line in lines).encode())
         (tmp_path / "files" / dataset / "part.gz").write_bytes(packed)
-    to, wanted = tmp_path / "to", build_settings(services)
-    await ingest_s2_files(str(to), str(tmp_path / "files"), RELEASES[1], wanted, ignore)
-    assert _get_compared_fields(read(to / "records")) == build_expected_s2_records(FIRST.papers.values())
+    target, ingest_settings = tmp_path / "to", build_settings(services)
+    await ingest_s2_files(str(target), str(tmp_path / "files"), RELEASES[1], ingest_settings, ignore)
+    assert _get_compared_fields(read(target / "records")) == build_expected_s2_records(FIRST.papers.values())
     services.change_edition(2)
-    await _ingest(to, wanted)
-    assert _get_compared_fields(read(to / "records")) == build_expected_s2_records(SECOND.papers.values())
+    await _ingest(target, ingest_settings)
+    assert _get_compared_fields(read(target / "records")) == build_expected_s2_records(SECOND.papers.values())
 
 
 @pytest.mark.parametrize("releases", [("",), pytest.param((RELEASES[1], ""), marks=pytest.mark.slow)])
@@ -184,16 +184,20 @@ async def test_papers_without_abstracts_are_rejected_and_counted(services: Simul
 
 
 async def test_missing_api_key_is_rejected_before_any_request(services: SimulatedDatasets, tmp_path: Path) -> None:
-    wanted = build_settings(services)
-    keyless = wanted.model_copy(update={"s2": wanted.s2.model_copy(update={"api_key": SecretStr("")})})
+    ingest_settings = build_settings(services)
+    keyless = ingest_settings.model_copy(
+        update={"s2": ingest_settings.s2.model_copy(update={"api_key": SecretStr("")})}
+    )
     with pytest.raises(ConfigurationError, match="require an API key"):
         await _ingest(tmp_path, keyless)
     assert not any(path.startswith("/datasets/") for path in services.count_requests())
 
 
 async def test_wrong_api_key_is_reported(services: SimulatedDatasets, tmp_path: Path) -> None:
-    wanted = build_settings(services)
-    wrong = wanted.model_copy(update={"s2": wanted.s2.model_copy(update={"api_key": SecretStr("wrong")})})
+    ingest_settings = build_settings(services)
+    wrong = ingest_settings.model_copy(
+        update={"s2": ingest_settings.s2.model_copy(update={"api_key": SecretStr("wrong")})}
+    )
     with pytest.raises(SourceRefused, match="403") as caught:
         await _ingest(tmp_path, wrong)
     assert "key" in caught.value.hint

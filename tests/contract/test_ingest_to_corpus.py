@@ -20,19 +20,28 @@ EMBEDDER = HashingEmbedder(dimensions=16)
 
 def _build_corpus_settings(services: SimulatedDatasets) -> Settings:
     """The release's vectors pass for those of the corpus's model."""
-    wanted = build_settings(services)
-    return wanted.model_copy(update={"ingest": wanted.ingest.model_copy(update={"vector_model": EMBEDDER.name})})
+    ingest_settings = build_settings(services)
+    return ingest_settings.model_copy(
+        update={"ingest": ingest_settings.ingest.model_copy(update={"vector_model": EMBEDDER.name})}
+    )
 
 
 async def _read_abstracts(directory: Path) -> dict[PaperId, str]:
     """Return the abstract of every paper of both editions that is in the corpus."""
-    names = {f"CorpusId:{held.entry.corpus_id}" for item in (FIRST, SECOND) for held in item.papers.values()}
-    found = await Corpus.open(directory, EMBEDDER).papers([PaperId(name) for name in sorted(names)], OPEN)
-    return {paper_id: paper.abstract for paper_id, paper in found.items()}
+    names = {
+        f"CorpusId:{edition_paper.entry.corpus_id}"
+        for item in (FIRST, SECOND)
+        for edition_paper in item.papers.values()
+    }
+    papers_by_id = await Corpus.open(directory, EMBEDDER).papers([PaperId(name) for name in sorted(names)], OPEN)
+    return {paper_id: paper.abstract for paper_id, paper in papers_by_id.items()}
 
 
 def _must(edition: Edition) -> dict[PaperId, str]:
-    return {PaperId(f"CorpusId:{held.entry.corpus_id}"): held.abstract for held in edition.papers.values()}
+    return {
+        PaperId(f"CorpusId:{edition_paper.entry.corpus_id}"): edition_paper.abstract
+        for edition_paper in edition.papers.values()
+    }
 
 
 async def test_a_release_becomes_a_corpus_and_its_diff_the_next_version(
@@ -40,10 +49,10 @@ async def test_a_release_becomes_a_corpus_and_its_diff_the_next_version(
 ) -> None:
     folder, directory = tmp_path / "ingest", tmp_path / "corpus"
     await ingest_s2_release(str(folder), "latest", DATASETS, _build_corpus_settings(services), ignore)
-    built = await build_corpus([folder / "records"], directory, EMBEDDER)
+    corpus = await build_corpus([folder / "records"], directory, EMBEDDER)
     assert await _read_abstracts(directory) == _must(FIRST)
-    assert built.manifest.sum_counts("full_texts") > 0
-    assert built.manifest.sum_counts("with_references") > 0
+    assert corpus.manifest.sum_counts("full_texts") > 0
+    assert corpus.manifest.sum_counts("with_references") > 0
 
     services.change_edition(2)
     await ingest_s2_release(str(folder), "latest", DATASETS, _build_corpus_settings(services), ignore)
@@ -60,7 +69,9 @@ async def test_a_release_becomes_a_corpus_and_its_diff_the_next_version(
 
 async def test_published_vectors_belong_to_a_downloaded_specter2(services: SimulatedDatasets, tmp_path: Path) -> None:
     """Otherwise a corpus whose model is that folder refuses the records."""
-    wanted = build_settings(services).model_copy(update={"embedder": EmbedderSettings(model="/models/specter2")})
-    await ingest_s2_release(str(tmp_path / "ingest"), "latest", DATASETS, wanted, ignore)
+    ingest_settings = build_settings(services).model_copy(
+        update={"embedder": EmbedderSettings(model="/models/specter2")}
+    )
+    await ingest_s2_release(str(tmp_path / "ingest"), "latest", DATASETS, ingest_settings, ignore)
     models = pq.read_table(tmp_path / "ingest" / "records", columns=["vector_model"])["vector_model"]
     assert set(models.drop_null().to_pylist()) == {"/models/specter2"}

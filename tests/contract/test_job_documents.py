@@ -139,17 +139,17 @@ def _begin_to_write(folder: Path, file: str, end: str) -> Path:
     return partial
 
 
-async def test_what_a_killed_write_left_is_deleted_with_its_file(
+async def test_leftovers_of_a_killed_write_are_deleted_with_its_file(
     queue: Queue, documents: PgDocuments, tmp_path: Path
 ) -> None:
     (job,) = await documents.write_documents([build_document_job("died")])
-    left, being_written = (_begin_to_write(tmp_path, str(job.document_file), end) for end in ("0a1b", "2c3d"))
-    os.utime(left, (0, 0))
+    leftover, being_written = (_begin_to_write(tmp_path, str(job.document_file), end) for end in ("0a1b", "2c3d"))
+    os.utime(leftover, (0, 0))
 
     await documents.release_abandoned(dt.datetime.now(dt.UTC) + HOUR, 900)
     assert await documents.delete_released() == 1
 
-    assert not left.exists()
+    assert not leftover.exists()
     assert being_written.exists()
 
 

@@ -21,15 +21,15 @@ async def add(queue: Queue, batch: BatchId, rows: int) -> None:
 async def check(queue: Queue, batch: BatchId) -> dict[JobState, int]:
     """The counts, which agree with the jobs themselves."""
     rows = await queue.database.fetch("SELECT state, cost_usd, finished_at FROM jobs WHERE batch = $1", batch)
-    found = await queue.get_batch(batch)
+    status = await queue.get_batch(batch)
     counted = {state: sum(row["state"] == state for row in rows) for state in {row["state"] for row in rows}}
-    assert found.counts == counted
-    assert found.known_cost_usd == pytest.approx(sum(row["cost_usd"] or 0 for row in rows))
-    unknown = found.erased > 0 or any(row["cost_usd"] is None for row in rows if row["state"] in TERMINAL)
-    assert found.cost_usd == (None if unknown else found.known_cost_usd)
-    ended = [row["finished_at"] for row in rows if row["state"] in TERMINAL]
-    assert found.finished_at == (max(ended) if len(ended) == len(rows) and rows else None)
-    return found.counts
+    assert status.counts == counted
+    assert status.known_cost_usd == pytest.approx(sum(row["cost_usd"] or 0 for row in rows))
+    unknown = status.erased > 0 or any(row["cost_usd"] is None for row in rows if row["state"] in TERMINAL)
+    assert status.cost_usd == (None if unknown else status.known_cost_usd)
+    end_times = [row["finished_at"] for row in rows if row["state"] in TERMINAL]
+    assert status.finished_at == (max(end_times) if len(end_times) == len(rows) and rows else None)
+    return status.counts
 
 
 async def test_batch_counts_match_job_states_under_concurrency(queue: Queue) -> None:
@@ -66,8 +66,8 @@ async def test_batch_cost_is_unknown_if_any_job_cost_is_unknown(queue: Queue) ->
     await queue.leases.finish(second, JobVerdict(state="succeeded", cost_usd=0.25))
     # As of a model without a price.
     await queue.database.execute("UPDATE jobs SET cost_usd = NULL WHERE id = $1", second.job)
-    found = await queue.get_batch(FIRST)
-    assert (found.cost_usd, found.known_cost_usd) == (None, 0.5)
+    status = await queue.get_batch(FIRST)
+    assert (status.cost_usd, status.known_cost_usd) == (None, 0.5)
 
 
 async def test_deleted_job_is_excluded_from_counts(queue: Queue) -> None:
@@ -77,8 +77,8 @@ async def test_deleted_job_is_excluded_from_counts(queue: Queue) -> None:
         await queue.delete(lease.job)
 
     assert await check(queue, FIRST) == {"queued": 1}
-    found = await queue.get_batch(FIRST)
-    assert (found.erased, found.cost_usd, found.known_cost_usd) == (2, None, 0)
+    status = await queue.get_batch(FIRST)
+    assert (status.erased, status.cost_usd, status.known_cost_usd) == (2, None, 0)
 
 
 async def test_finishing_a_job_does_not_wait_for_an_upload(queue: Queue, database_url: str) -> None:

@@ -52,19 +52,19 @@ async def test_same_part_sent_concurrently_is_added_once(queue: Queue, database_
         await holder.execute("SELECT FROM batches WHERE id = $1 FOR UPDATE", BATCH)
         both = asyncio.gather(send(), send())
         await wait_until_async(count_waiting, lambda count: count >= 2)
-    sent = await both
+    parts = await both
     await holder.close()
 
-    assert sorted(sent) == [False, True]
+    assert sorted(parts) == [False, True]
     assert await get_rows(queue) == (3, 0, [1, 2, 3])
 
 
 async def test_part_with_only_rejected_rows_is_added_once(queue: Queue) -> None:
-    other = REFUSED.model_copy(update={"detail": "It is too long."})
+    other_rejection = REFUSED.model_copy(update={"detail": "It is too long."})
     await queue.jobs.add(ACME, [], ONLY_REFUSED)
 
     with pytest.raises(BatchClosed):
-        await queue.jobs.add(ACME, [], ONLY_REFUSED.model_copy(update={"rejected": (other,)}))
+        await queue.jobs.add(ACME, [], ONLY_REFUSED.model_copy(update={"rejected": (other_rejection,)}))
 
     assert await get_rows(queue) == (2, 1, [1])
 

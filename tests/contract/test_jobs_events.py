@@ -16,9 +16,9 @@ A = build_job("a").id
 
 async def read_next(notifications: Subscription) -> str | NotificationsMissed:
     """The next that is told, within a time that is long."""
-    said = await notifications.next(SECONDS)
-    assert said is not None
-    return said
+    notification = await notifications.next(SECONDS)
+    assert notification is not None
+    return notification
 
 
 async def wait_until_connected(listener: NotificationListener) -> None:
@@ -30,10 +30,10 @@ async def wait_until_connected(listener: NotificationListener) -> None:
 
 
 async def read_until(notifications: Subscription, last: str) -> list[str | NotificationsMissed]:
-    said: list[str | NotificationsMissed] = []
-    while last not in said:
-        said.append(await read_next(notifications))
-    return said
+    notifications_read: list[str | NotificationsMissed] = []
+    while last not in notifications_read:
+        notifications_read.append(await read_next(notifications))
+    return notifications_read
 
 
 async def test_events_of_many_writers_are_numbered_without_gaps(queue: Queue) -> None:
@@ -43,9 +43,9 @@ async def test_events_of_many_writers_are_numbered_without_gaps(queue: Queue) ->
     numbers = await asyncio.gather(*(events.append(A, "progress", {"step": step}) for step in range(40)))
 
     assert sorted(number or 0 for number in numbers) == list(range(2, 42))
-    told = await events.list_after(A, 1, 100)
-    assert [event.number for event in told] == list(range(2, 42))
-    assert sorted(event.data["step"] for event in told) == list(range(40))
+    later_events = await events.list_after(A, 1, 100)
+    assert [event.number for event in later_events] == list(range(2, 42))
+    assert sorted(event.data["step"] for event in later_events) == list(range(40))
     assert [event.number for event in await events.list_after(A, 30, 3)] == [31, 32, 33]
 
 
@@ -84,10 +84,10 @@ async def test_listener_reports_job_changes(queue: Queue) -> None:
             await queue.leases.finish(first, DONE)
             await queue.jobs.cancel(ACME, second.job)
 
-            said = await read_until(jobs, "cancelled b")
+            received = await read_until(jobs, "cancelled b")
             of_b = [await read_next(events), await read_next(events)]
 
-    assert said[-3:] == ["queued", "finished a", "cancelled b"]
+    assert received[-3:] == ["queued", "finished a", "cancelled b"]
     assert of_b == ["b", "b"]  # its lease and its end
 
 
@@ -116,8 +116,8 @@ async def test_slow_subscriber_is_notified_of_missed_notifications() -> None:
         notifications.put(str(number))
 
     assert isinstance(await notifications.next(0), NotificationsMissed)
-    rest = [await notifications.next(0) for _ in range(2_000)]
-    assert rest.index(None) < 1_000
+    remaining = [await notifications.next(0) for _ in range(2_000)]
+    assert remaining.index(None) < 1_000
 
 
 async def test_lost_connection_is_reported_and_later_events_arrive(queue: Queue) -> None:

@@ -85,8 +85,8 @@ class History:
             self._record_end("loss", "The process worker was lost while running this job.")
             self.expired = self.leases[-1]
 
-    def _record_end(self, cause: RetryCause, why: str) -> None:
-        self.attempts = self.attempts.add_attempt(cause, why)
+    def _record_end(self, cause: RetryCause, reason: str) -> None:
+        self.attempts = self.attempts.add_attempt(cause, reason)
         self.state = "failed" if self.attempts.has_exhausted(MOST) else "queued"
 
     def check(self, stored: Job | None) -> None:

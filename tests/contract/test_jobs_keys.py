@@ -26,18 +26,18 @@ def add_seconds(seconds: float) -> dt.datetime:
 
 
 async def create_key(keys: PgKeys, plan: KeyPlan = READER) -> GeneratedKey:
-    drawn = generate_key()
-    assert isinstance(await keys.create(ACME, plan, drawn), ApiKey)
-    return drawn
+    generated = generate_key()
+    assert isinstance(await keys.create(ACME, plan, generated), ApiKey)
+    return generated
 
 
 async def test_key_authenticates_its_tenant_with_its_scopes(keys: PgKeys) -> None:
-    drawn = await create_key(keys)
+    created = await create_key(keys)
 
-    caller = await keys.authenticate(drawn.secret, NOW)
+    caller = await keys.authenticate(created.secret, NOW)
 
     assert isinstance(caller, Caller)
-    assert (caller.tenant, caller.key, caller.scopes) == (ACME, drawn.id, READER.scopes)
+    assert (caller.tenant, caller.key, caller.scopes) == (ACME, created.id, READER.scopes)
     assert caller.rate is not None
     assert (caller.rate.per_minute, caller.rate.remaining, caller.rate.full_seconds) == (60, 2, 1.0)
 
@@ -48,9 +48,9 @@ async def test_invalid_key_is_rejected_as_unknown(keys: PgKeys, secret: str) -> 
 
 
 async def test_key_is_rejected_from_its_expiry_time(keys: PgKeys) -> None:
-    drawn = await create_key(keys, READER.model_copy(update={"expires_at": add_seconds(10)}))
+    created = await create_key(keys, READER.model_copy(update={"expires_at": add_seconds(10)}))
 
-    before, at_last = [await keys.authenticate(drawn.secret, add_seconds(seconds)) for seconds in (9.9, 10)]
+    before, at_last = [await keys.authenticate(created.secret, add_seconds(seconds)) for seconds in (9.9, 10)]
 
     assert isinstance(before, Caller)
     assert isinstance(at_last, KeyRejection)
@@ -58,17 +58,17 @@ async def test_key_is_rejected_from_its_expiry_time(keys: PgKeys) -> None:
 
 
 async def test_revoked_key_is_rejected_and_keeps_its_revocation_time(keys: PgKeys) -> None:
-    drawn = await create_key(keys)
+    created = await create_key(keys)
 
-    first = await keys.revoke(ACME, drawn.id, ActBy(OPERATOR, NOW))
-    second = await keys.revoke(ACME, drawn.id, ActBy(OPERATOR, add_seconds(60)))
+    first = await keys.revoke(ACME, created.id, ActBy(OPERATOR, NOW))
+    second = await keys.revoke(ACME, created.id, ActBy(OPERATOR, add_seconds(60)))
 
     assert first is not None
     assert first == second
     assert first.revoked_at == NOW
-    refused = await keys.authenticate(drawn.secret, add_seconds(1))
-    assert isinstance(refused, KeyRejection)
-    assert refused.reason == "revoked"
+    rejection = await keys.authenticate(created.secret, add_seconds(1))
+    assert isinstance(rejection, KeyRejection)
+    assert rejection.reason == "revoked"
 
 
 async def pass_time(database: Database, seconds: float) -> None:
@@ -80,17 +80,17 @@ async def test_requests_over_rate_limit_are_rejected_until_retry_time(keys: PgKe
     """The rate is one per second, with a burst of three."""
     secret = (await create_key(keys)).secret
 
-    told = [await keys.authenticate(secret, NOW) for _ in range(4)]
+    results = [await keys.authenticate(secret, NOW) for _ in range(4)]
     await pass_time(database, 1)
-    later = await keys.authenticate(secret, NOW)
+    later_result = await keys.authenticate(secret, NOW)
     again = await keys.authenticate(secret, NOW)
 
-    assert [type(item) for item in told] == [Caller, Caller, Caller, KeyRejection]
-    refused = told[-1]
-    assert isinstance(refused, KeyRejection)
-    assert refused.reason == "rate"
-    assert refused.retry_after == pytest.approx(1.0, abs=0.3)
-    assert isinstance(later, Caller)
+    assert [type(item) for item in results] == [Caller, Caller, Caller, KeyRejection]
+    rejection = results[-1]
+    assert isinstance(rejection, KeyRejection)
+    assert rejection.reason == "rate"
+    assert rejection.retry_after == pytest.approx(1.0, abs=0.3)
+    assert isinstance(later_result, Caller)
     assert isinstance(again, KeyRejection)
 
 
@@ -98,18 +98,18 @@ async def test_rate_limit_uses_the_database_clock(keys: PgKeys) -> None:
     """Replicas whose clocks differ by hours share one rate."""
     secret = (await create_key(keys)).secret
 
-    told = [await keys.authenticate(secret, add_seconds(hours * 3_600)) for hours in (0, 1, -1, 2)]
+    results = [await keys.authenticate(secret, add_seconds(hours * 3_600)) for hours in (0, 1, -1, 2)]
 
-    assert [type(item) for item in told] == [Caller, Caller, Caller, KeyRejection]
+    assert [type(item) for item in results] == [Caller, Caller, Caller, KeyRejection]
 
 
 async def test_concurrent_processes_share_a_single_rate_limit(keys: PgKeys) -> None:
     secret = (await create_key(keys)).secret
 
-    told = await asyncio.gather(*(keys.authenticate(secret, NOW) for _ in range(20)))
+    results = await asyncio.gather(*(keys.authenticate(secret, NOW) for _ in range(20)))
 
-    assert sum(isinstance(item, Caller) for item in told) == 3
-    assert all(item.retry_after is None or item.retry_after > 0.5 for item in told if isinstance(item, KeyRejection))
+    assert sum(isinstance(item, Caller) for item in results) == 3
+    assert all(item.retry_after is None or item.retry_after > 0.5 for item in results if isinstance(item, KeyRejection))
 
 
 async def test_keys_of_a_tenant_share_its_rate_ceiling(database: Database) -> None:
@@ -121,41 +121,46 @@ async def test_keys_of_a_tenant_share_its_rate_ceiling(database: Database) -> No
     honest = generate_key()
     await keys.create(OTHER, READER, honest)
 
-    told = [await keys.authenticate(key.secret, NOW) for key in greedy]
+    results = [await keys.authenticate(key.secret, NOW) for key in greedy]
 
-    assert [type(item) for item in told] == [Caller, Caller, KeyRejection]
-    refused = told[-1]
-    assert isinstance(refused, KeyRejection)
-    assert refused.reason == "tenant rate"
-    assert refused.retry_after == pytest.approx(6.0, abs=0.3)
+    assert [type(item) for item in results] == [Caller, Caller, KeyRejection]
+    rejection = results[-1]
+    assert isinstance(rejection, KeyRejection)
+    assert rejection.reason == "tenant rate"
+    assert rejection.retry_after == pytest.approx(6.0, abs=0.3)
     assert isinstance(await keys.authenticate(honest.secret, NOW), Caller)
     await pass_time(database, 6)
     assert isinstance(await keys.authenticate(greedy[2].secret, NOW), Caller)
 
 
 async def test_secret_key_is_absent_from_database_and_repr(keys: PgKeys, database: Database) -> None:
-    drawn = await create_key(keys)
-    random = drawn.secret.removeprefix(f"{drawn.id}_")
+    created = await create_key(keys)
+    random = created.secret.removeprefix(f"{created.id}_")
 
     rows = await database.fetch("SELECT api_keys::text AS row FROM api_keys")
 
     assert len(random) == 43
     assert rows
     assert not any(random in row["row"] for row in rows)
-    assert random not in repr(drawn) + repr(await keys.list(ACME))
+    assert random not in repr(created) + repr(await keys.list(ACME))
 
 
 async def test_keys_are_visible_only_to_their_tenant(keys: PgKeys) -> None:
-    drawn = await create_key(keys)
+    created = await create_key(keys)
 
-    (listed,) = await keys.list(ACME)
+    (listed_key,) = await keys.list(ACME)
 
-    assert (listed.id, listed.name, listed.scopes, listed.revoked_at) == (drawn.id, "reader", READER.scopes, None)
+    assert (listed_key.id, listed_key.name, listed_key.scopes, listed_key.revoked_at) == (
+        created.id,
+        "reader",
+        READER.scopes,
+        None,
+    )
     assert await keys.list(OTHER) == []
-    assert await keys.get(OTHER, drawn.id) is None
-    assert await keys.revoke(OTHER, drawn.id, ActBy(OPERATOR, NOW)) is None
+    assert await keys.get(OTHER, created.id) is None
+    assert await keys.revoke(OTHER, created.id, ActBy(OPERATOR, NOW)) is None
     assert await keys.revoke(ACME, KeyId("ak_0"), ActBy(OPERATOR, NOW)) is None
-    assert isinstance(await keys.authenticate(drawn.secret, NOW), Caller)
+    assert isinstance(await keys.authenticate(created.secret, NOW), Caller)
 
 
 async def test_key_for_an_unknown_tenant_is_not_created(keys: PgKeys) -> None:
@@ -163,14 +168,14 @@ async def test_key_for_an_unknown_tenant_is_not_created(keys: PgKeys) -> None:
 
 
 async def test_creating_the_same_key_twice_stores_it_once(keys: PgKeys) -> None:
-    drawn = generate_key()
+    generated = generate_key()
 
-    assert await keys.create(ACME, READER, drawn) == await keys.create(ACME, READER, drawn)
+    assert await keys.create(ACME, READER, generated) == await keys.create(ACME, READER, generated)
     assert len(await keys.list(ACME)) == 1
 
 
 async def test_key_of_a_deleted_tenant_is_unknown(keys: PgKeys, database: Database) -> None:
-    drawn = await create_key(keys)
+    created = await create_key(keys)
     await PgTenants(database).delete(ACME, ActBy(OPERATOR, NOW))
 
-    assert await keys.authenticate(drawn.secret, NOW) == KeyRejection("unknown")
+    assert await keys.authenticate(created.secret, NOW) == KeyRejection("unknown")

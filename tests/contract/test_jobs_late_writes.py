@@ -20,8 +20,8 @@ async def store(queue: Queue, run: EvaluationId) -> None:
 
 async def get_stored(queue: Queue, run: EvaluationId) -> tuple[bool, bool]:
     """Whether the answer and the report are there."""
-    found = await PgAnswerCache(queue.database).find(f"key_{run}")
-    return found is not None, await PgReports(queue.database).get(run) is not None
+    cached_answer = await PgAnswerCache(queue.database).find(f"key_{run}")
+    return cached_answer is not None, await PgReports(queue.database).get(run) is not None
 
 
 async def begin(queue: Queue) -> None:

@@ -29,15 +29,15 @@ async def list_event_kinds(queue: Queue, name: str) -> list[str]:
 
 
 async def test_lease_contains_the_request_and_counts_attempts(queue: Queue) -> None:
-    asked = build_job("a", max_usd=2.0).model_copy(update={"document": b"%PDF"})
-    await queue.add(asked)
+    new_job = build_job("a", max_usd=2.0).model_copy(update={"document": b"%PDF"})
+    await queue.add(new_job)
 
     lease = await queue.acquire_lease()
 
     assert (lease.job, lease.tenant, lease.attempt, lease.priority) == ("a", ACME, 1, "batch")
-    assert (lease.request, lease.document, lease.max_usd, lease.pinned) == (asked.request, b"%PDF", 2.0, None)
+    assert (lease.request, lease.document, lease.max_usd, lease.pinned) == (new_job.request, b"%PDF", 2.0, None)
     assert await queue.acquire_leases() == []
-    running = await queue.get(asked.id)
+    running = await queue.get(new_job.id)
     assert (running.state, running.attempt) == ("running", 1)
     assert running.started_at is not None
 
@@ -66,8 +66,8 @@ async def test_old_token_is_refused_and_changes_nothing(queue: Queue) -> None:
     assert not await queue.leases.finish(old, DONE)
     assert await queue.leases.give_back(old, "late", attempt_failed=True, after_seconds=0) is None
     assert await PgEvents(queue.database).append(old.job, "progress", {}, old.token) is None
-    held = await queue.get(old.job)
-    assert (held.state, held.run_id, held.attempt) == ("running", None, 2)
+    job_row = await queue.get(old.job)
+    assert (job_row.state, job_row.run_id, job_row.attempt) == ("running", None, 2)
     assert await list_event_kinds(queue, "a") == ["queued", "started", "retried", "started"]
 
 
@@ -75,11 +75,11 @@ async def test_repeated_finish_with_the_same_token_records_a_single_verdict(queu
     await queue.add(build_job("a"))
     lease = await queue.acquire_lease()
 
-    said = [await queue.leases.finish(lease, verdict) for verdict in (DONE, DONE, FAILED)]
+    are_accepted = [await queue.leases.finish(lease, verdict) for verdict in (DONE, DONE, FAILED)]
 
-    assert said == [True, True, False]
-    done = await queue.get(lease.job)
-    assert (done.state, done.cost_usd, done.problem) == ("succeeded", 0.5, None)
+    assert are_accepted == [True, True, False]
+    finished_job = await queue.get(lease.job)
+    assert (finished_job.state, finished_job.cost_usd, finished_job.problem) == ("succeeded", 0.5, None)
     assert await list_event_kinds(queue, "a") == ["queued", "started", "succeeded"]
 
 
@@ -87,12 +87,12 @@ async def test_give_back_twice_with_the_same_token_counts_once(queue: Queue) -> 
     await queue.add(build_job("a"))
     lease = await queue.acquire_lease()
 
-    said = [
+    are_returned = [
         await queue.leases.give_back(lease, "The endpoint said 500.", attempt_failed=True, after_seconds=0)
         for _ in range(2)
     ]
 
-    assert said == ["queued", "queued"]
+    assert are_returned == ["queued", "queued"]
     assert await list_event_kinds(queue, "a") == ["queued", "started", "retried"]
 
 
@@ -127,13 +127,13 @@ async def test_job_returned_too_often_fails_with_its_reasons(queue: Queue, attem
 
 async def test_expire_keeps_renewed_leases(queue: Queue) -> None:
     await queue.add(build_job("a"), build_job("b"))
-    beaten, silent = await queue.acquire_leases(2)
+    beaten, silent_lease = await queue.acquire_leases(2)
     await queue.expire_leases()
     await queue.leases.renew([beaten.token])
 
     assert await queue.leases.expire() == 1
 
-    assert await queue.leases.renew([beaten.token, silent.token]) == {beaten.token}
+    assert await queue.leases.renew([beaten.token, silent_lease.token]) == {beaten.token}
 
 
 async def test_suspect_jobs_run_sequentially_alongside_others(queue: Queue) -> None:
@@ -162,9 +162,9 @@ async def test_many_workers_at_once_never_lease_a_job_twice(queue: Queue) -> Non
             mine += [lease.job for lease in leases]
         return mine
 
-    taken = await asyncio.gather(*(lease_all(f"w{number}") for number in range(6)))
+    leased_names = await asyncio.gather(*(lease_all(f"w{number}") for number in range(6)))
 
-    assert sorted(item for mine in taken for item in mine) == names
+    assert sorted(item for own_names in leased_names for item in own_names) == names
 
 
 async def test_max_running_holds_under_concurrent_leasing(queue: Queue, database: Database) -> None:
@@ -246,10 +246,10 @@ async def test_lease_survives_a_lost_commit_response(database: Database) -> None
     tokens = iter([uuid4() for _ in range(4)])
     leases = PgLeases(Losing(database), QueueSettings(), lambda: next(tokens))
 
-    given = await leases.acquire("worker", FreeSlots(2))
+    acquired = await leases.acquire("worker", FreeSlots(2))
 
-    assert [lease.job for lease in given] == ["a", "b"]
-    assert await leases.renew([lease.token for lease in given]) == {lease.token for lease in given}
+    assert [lease.job for lease in acquired] == ["a", "b"]
+    assert await leases.renew([lease.token for lease in acquired]) == {lease.token for lease in acquired}
     assert await list_event_kinds(queue, "a") == ["queued", "started"]
 
 
@@ -271,8 +271,8 @@ async def test_overnight_jobs_need_an_overnight_worker_and_bypass_max_running(da
         build_job("night_1", "overnight"), build_job("night_2", "overnight"), build_job("day_1"), build_job("day_2")
     )
     overnight = await queue.leases.acquire("night", FreeSlots(4, overnight_only=True))
-    others = await queue.acquire_leases(4)
+    other_leases = await queue.acquire_leases(4)
     assert [lease.job for lease in overnight] == ["night_1", "night_2"]
-    assert [lease.job for lease in others] == ["day_1"]
+    assert [lease.job for lease in other_leases] == ["day_1"]
     assert overnight[0].submitted_at <= overnight[1].submitted_at
     assert await queue.leases.acquire("night", FreeSlots(4, overnight_only=True)) == []

@@ -80,8 +80,8 @@ async def test_calls_of_a_worker_with_slow_clock_are_charged(database: Database)
 
     await queue.leases.finish(lease, JobVerdict(state="succeeded"))
 
-    ended = await queue.get(lease.job, RICH)
-    assert ended.cost_usd == 0.25
+    finished_job = await queue.get(lease.job, RICH)
+    assert finished_job.cost_usd == 0.25
 
 
 async def test_calls_of_an_earlier_job_with_the_same_run_are_not_charged_again(database: Database) -> None:
@@ -101,8 +101,8 @@ async def test_calls_of_an_earlier_job_with_the_same_run_are_not_charged_again(d
 
     await queue.leases.finish(second, JobVerdict(state="succeeded"))
 
-    ended = await queue.get(second.job, RICH)
-    assert ended.cost_usd == 0
+    finished_job = await queue.get(second.job, RICH)
+    assert finished_job.cost_usd == 0
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -22,7 +22,7 @@ from tests.polling import wait_until_async
 LEASE_SECONDS = 1.5
 
 
-class Patient:
+class PatientPerformer:
     """Ends its job when it is told to, and is told when its work is stopped."""
 
     def __init__(self) -> None:
@@ -46,7 +46,7 @@ class Patient:
 
 
 @asynccontextmanager
-async def run_worker(url: str, name: str, performer: Patient) -> AsyncIterator[None]:
+async def run_worker(url: str, name: str, performer: PatientPerformer) -> AsyncIterator[None]:
     """A worker with its chores, as an evaluator has them."""
     settings = ExecutionSettings(poll_seconds=0.2, expire_seconds=0.2, longest_pause_seconds=0.2)
     queue = QueueSettings(lease_seconds=LEASE_SECONDS)
@@ -76,7 +76,7 @@ async def _fetch_row(database: Database, name: str) -> tuple[str, int, int, int]
 
 
 async def test_job_continues_through_a_database_outage_longer_than_its_lease(queue: Queue, database_url: str) -> None:
-    performer = Patient()
+    performer = PatientPerformer()
     await queue.add(build_job("kept"))
     async with PostgresProxy.run_before(database_url) as proxy, run_worker(proxy.url, "one", performer):
         await wait_until_async(lambda: _is_true(performer.begun))
@@ -101,17 +101,17 @@ async def test_job_continues_through_a_database_outage_longer_than_its_lease(que
 
 
 async def test_disconnected_worker_loses_its_job_without_writing_a_verdict(queue: Queue, database_url: str) -> None:
-    cut_off, other = Patient(), Patient()
+    cut_off, other_performer = PatientPerformer(), PatientPerformer()
     await queue.add(build_job("moved"))
     async with PostgresProxy.run_before(database_url) as proxy, run_worker(proxy.url, "cut off", cut_off):
         await wait_until_async(lambda: _is_true(cut_off.begun))
         await proxy.cut_connections()
-        async with run_worker(database_url, "other", other):
-            await wait_until_async(lambda: _is_true(other.begun))
+        async with run_worker(database_url, "other", other_performer):
+            await wait_until_async(lambda: _is_true(other_performer.begun))
             await proxy.restore()
             await wait_until_async(lambda: _is_true(cut_off.stopped))
             cut_off.end.set()
-            other.end.set()
+            other_performer.end.set()
 
             async def is_done() -> bool:
                 return (await _fetch_row(queue.database, "moved"))[0] == "succeeded"

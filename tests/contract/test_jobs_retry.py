@@ -18,32 +18,32 @@ async def queue(database: Database) -> Queue:
 
 
 async def test_retried_job_is_queued_again_and_ends_in_a_single_verdict(queue: Queue, database: Database) -> None:
-    one = build_job("ev_a")
-    await queue.add(one)
+    new_job = build_job("ev_a")
+    await queue.add(new_job)
     await queue.leases.finish(await queue.acquire_lease(), FAILED)
-    retried = await queue.jobs.retry(ACME, one.id)
+    retried = await queue.jobs.retry(ACME, new_job.id)
     assert (retried.jobs, retried.unreadable) == (1, 0)
-    waiting = await queue.get(one.id)
+    waiting = await queue.get(new_job.id)
     assert (waiting.state, waiting.problem, waiting.finished_at) == ("queued", None, None)
 
     again = await queue.acquire_lease()
-    assert (again.job, again.attempt) == (one.id, 2)
+    assert (again.job, again.attempt) == (new_job.id, 2)
     await queue.leases.finish(again, DONE)
-    ended = await queue.get(one.id)
-    assert ended.state == "succeeded"
-    events = await PgEvents(database).list_after(one.id, 0)
+    finished_job = await queue.get(new_job.id)
+    assert finished_job.state == "succeeded"
+    events = await PgEvents(database).list_after(new_job.id, 0)
     assert [event.kind for event in events] == ["queued", "started", "retried", "started", "succeeded"]
     assert events[2].data["reason"] == "it failed: It failed"
 
 
 async def test_succeeded_running_and_queued_jobs_are_not_retried(queue: Queue) -> None:
-    done, running, waiting = build_job("ev_a"), build_job("ev_b"), build_job("ev_c")
-    await queue.add(done)
+    new_job, running, waiting = build_job("ev_a"), build_job("ev_b"), build_job("ev_c")
+    await queue.add(new_job)
     await queue.leases.finish(await queue.acquire_lease(), DONE)
     await queue.add(running)
     await queue.acquire_lease()
     await queue.add(waiting)
-    for item in (done, running, waiting):
+    for item in (new_job, running, waiting):
         assert (await queue.jobs.retry(ACME, item.id)).jobs == 0
 
 
@@ -57,21 +57,21 @@ async def test_unsuccessful_batch_rows_are_queued_again_and_completion_is_reanno
     await queue.jobs.cancel_batch(ACME, BATCH)
     await queue.database.execute("UPDATE batches SET told = true")
     assert (await queue.jobs.retry_batch(ACME, BATCH)).jobs == 3
-    found = await queue.get_batch(BATCH)
-    assert (found.counts, found.finished_at, found.known_cost_usd) == ({"succeeded": 1, "queued": 3}, None, 0.5)
+    status = await queue.get_batch(BATCH)
+    assert (status.counts, status.finished_at, status.known_cost_usd) == ({"succeeded": 1, "queued": 3}, None, 0.5)
     assert not await queue.database.fetch("SELECT FROM batches WHERE told")
     for lease in await queue.acquire_leases(3):
         await queue.leases.finish(lease, DONE)
-    found = await queue.get_batch(BATCH)
-    assert found.counts == {"succeeded": 4}
-    assert found.finished_at is not None
+    status = await queue.get_batch(BATCH)
+    assert status.counts == {"succeeded": 4}
+    assert status.finished_at is not None
 
 
 async def test_earlier_spending_counts_once_against_the_monthly_budget(queue: Queue) -> None:
-    one = build_job("ev_a")
-    await queue.add(one)
+    new_job = build_job("ev_a")
+    await queue.add(new_job)
     await queue.leases.finish(await queue.acquire_lease(), FAILED)
-    await queue.jobs.retry(ACME, one.id)
+    await queue.jobs.retry(ACME, new_job.id)
     await queue.leases.finish(await queue.acquire_lease(), DONE)
     (spent,) = await queue.database.fetch("SELECT sum(usd) AS usd FROM spending WHERE tenant = $1", ACME)
     assert spent["usd"] == DONE.cost_usd

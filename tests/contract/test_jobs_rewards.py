@@ -122,7 +122,7 @@ async def test_successor_of_a_killed_worker_judges_only_missing_items(
     worker = await asyncio.create_subprocess_exec(*command)
     rewards = PgRewards(database)
     try:
-        await wait_until_async(lambda: rewards.list_outcomes(JOB), lambda found: len(found) == 4)
+        await wait_until_async(lambda: rewards.list_outcomes(JOB), lambda outcomes_found: len(outcomes_found) == 4)
     finally:
         worker.kill()
         await worker.wait()
@@ -136,9 +136,9 @@ async def test_successor_of_a_killed_worker_judges_only_missing_items(
 
     outcomes, result, _ = await get_finished_job(database)
     assert [outcome for outcome in outcomes if outcome.item in {before.item for before in stored}] == list(stored)
-    asked = count_asked_ideas(llm)
-    assert [asked[ideas[item.item]] for item in stored] == [1] * len(stored)
-    assert sum(asked.values()) <= len(ideas) + jobs.settings.rewards.concurrency
+    ask_counts = count_asked_ideas(llm)
+    assert [ask_counts[ideas[item.item]] for item in stored] == [1] * len(stored)
+    assert sum(ask_counts.values()) <= len(ideas) + jobs.settings.rewards.concurrency
     assert (result.items, result.match) == (8, 8)
 
 
@@ -171,8 +171,8 @@ async def test_job_limit_covers_all_items_and_keeps_judged_results(
     assert result.match == sum(count_asked_ideas(llm).values()) > 0
     assert not isinstance(result.cost_usd, Absent)
     assert result.cost_usd == pytest.approx(cost)
-    refused = next(outcome.problem for outcome in outcomes if outcome.problem is not None)
-    assert "budget" in refused.detail
+    refusal = next(outcome.problem for outcome in outcomes if outcome.problem is not None)
+    assert "budget" in refusal.detail
 
 
 async def test_monthly_tenant_budget_also_limits_rewards(database: Database, jobs: LeasedJobs) -> None:

@@ -75,8 +75,8 @@ async def test_ended_job_costs_the_sum_of_all_its_runs(database: Database, queue
         await queue.acquire_lease()
         await lose(queue)
 
-    ended = await queue.get(lease.job, RICH)
-    assert (ended.state, ended.run_id, ended.cost_usd) == (state, SECOND, 3.25)
+    finished_job = await queue.get(lease.job, RICH)
+    assert (finished_job.state, finished_job.run_id, finished_job.cost_usd) == (state, SECOND, 3.25)
     assert await get_spending(queue) == (3.25, 0)
 
 
@@ -90,8 +90,8 @@ async def test_run_that_is_resumed_is_paid_for_once(queue: Queue) -> None:
 
     assert await queue.leases.finish(lease, JobVerdict(state="succeeded", run_id=FIRST))
 
-    done = await queue.get(lease.job, RICH)
-    assert done.cost_usd == 1.5
+    finished_job = await queue.get(lease.job, RICH)
+    assert finished_job.cost_usd == 1.5
     assert await get_spending(queue) == (1.5, 0)
 
 
@@ -107,8 +107,8 @@ async def test_job_cost_is_zero_without_llm_requests_and_unknown_without_prices(
 
     await queue.leases.finish(lease, UNCOUNTED)
 
-    done = await queue.get(lease.job)
-    assert done.cost_usd == cost
+    finished_job = await queue.get(lease.job)
+    assert finished_job.cost_usd == cost
 
 
 async def test_usage_and_llm_requests_include_all_runs(queue: Queue) -> None:
@@ -128,13 +128,13 @@ async def test_usage_and_llm_requests_include_all_runs(queue: Queue) -> None:
 async def list_stored(queue: Queue) -> dict[str, bool]:
     """Whether the answer, the report and the call that waits for a batch are there, of either run."""
     answers, reports = PgAnswerCache(queue.database), PgReports(queue.database)
-    found: dict[str, bool] = {}
+    stored_kinds: dict[str, bool] = {}
     for run in (FIRST, SECOND):
-        found[f"answer of {run}"] = await answers.find(f"key_{run}") is not None
-        found[f"report of {run}"] = await reports.get(run) is not None
+        stored_kinds[f"answer of {run}"] = await answers.find(f"key_{run}") is not None
+        stored_kinds[f"report of {run}"] = await reports.get(run) is not None
         calls = await queue.database.fetch("SELECT FROM llm_batch_calls WHERE run_id = $1", run)
-        found[f"waiting call of {run}"] = bool(calls)
-    return found
+        stored_kinds[f"waiting call of {run}"] = bool(calls)
+    return stored_kinds
 
 
 async def end_with_reports(queue: Queue) -> Lease:
@@ -150,13 +150,13 @@ async def end_with_reports(queue: Queue) -> Lease:
     return lease
 
 
-@pytest.mark.parametrize("by", ["erasure", "retention", "deletion of the tenant"])
-async def test_deleting_a_job_removes_data_of_all_its_runs(queue: Queue, by: str) -> None:
+@pytest.mark.parametrize("clause", ["erasure", "retention", "deletion of the tenant"])
+async def test_deleting_a_job_removes_data_of_all_its_runs(queue: Queue, clause: str) -> None:
     lease = await end_with_reports(queue)
 
-    if by == "erasure":
+    if clause == "erasure":
         assert await queue.delete(lease.job)
-    elif by == "retention":
+    elif clause == "retention":
         await queue.tenants.update(ACME, TenantPlan(name="acme", retention_days=30))
         assert await queue.jobs.purge(dt.datetime.now(dt.UTC) + dt.timedelta(days=31)) == 1
     else:
@@ -168,8 +168,8 @@ async def test_deleting_a_job_removes_data_of_all_its_runs(queue: Queue, by: str
 async def test_run_shared_by_two_jobs_is_kept_until_both_are_erased(queue: Queue) -> None:
     lease = await end_with_reports(queue)
     await queue.add(build_job("b"))
-    other = await queue.acquire_lease()
-    assert await queue.leases.record_run(other, FIRST, {})
+    other_lease = await queue.acquire_lease()
+    assert await queue.leases.record_run(other_lease, FIRST, {})
 
     await queue.delete(lease.job)
 
@@ -181,7 +181,7 @@ async def test_run_shared_by_two_jobs_is_kept_until_both_are_erased(queue: Queue
         f"report of {SECOND}": False,
         f"waiting call of {SECOND}": False,
     }
-    await queue.delete(other.job)
+    await queue.delete(other_lease.job)
     assert not any((await list_stored(queue)).values())
 
 
@@ -199,7 +199,7 @@ async def test_attempt_cost_is_booked_when_the_job_is_returned(queue: Queue) -> 
 
 
 @pytest.mark.parametrize(
-    ("limit", "paid", "shown", "left"),
+    ("limit", "paid", "shown_usd", "remaining_usd"),
     [
         pytest.param(4.0, 3.0, 4.0, 1.0, id="of its limit"),
         pytest.param(None, 3.0, 5.0, 2.0, id="of the month"),
@@ -207,17 +207,17 @@ async def test_attempt_cost_is_booked_when_the_job_is_returned(queue: Queue) -> 
     ],
 )
 async def test_next_attempt_gets_the_remaining_budget(
-    queue: Queue, limit: float | None, paid: float, shown: float, left: float
+    queue: Queue, limit: float | None, paid: float, shown_usd: float, remaining_usd: float
 ) -> None:
     await queue.add(build_job("a", max_usd=limit), tenant=RICH)
     lease = await begin(queue, FIRST, paid)
-    assert (lease.max_usd, lease.paid_usd, lease.paid_prompt_tokens) == (shown, 0, 0)
+    assert (lease.max_usd, lease.paid_usd, lease.paid_prompt_tokens) == (shown_usd, 0, 0)
     await queue.leases.give_back(lease, "It timed out.", attempt_failed=True, after_seconds=0)
 
     again = await queue.acquire_lease()
 
-    assert (again.max_usd, again.paid_usd, again.paid_prompt_tokens) == (shown, paid, 100)
-    assert await get_spending(queue) == (paid, left)
+    assert (again.max_usd, again.paid_usd, again.paid_prompt_tokens) == (shown_usd, paid, 100)
+    assert await get_spending(queue) == (paid, remaining_usd)
 
 
 async def test_llm_request_recorded_after_lease_expiry_counts_in_next_attempt(queue: Queue) -> None:

@@ -42,12 +42,18 @@ async def count_states(queue: Queue, batch: BatchId = BATCH) -> dict[JobState, i
     return (await queue.get_batch(batch)).counts
 
 
-@pytest.mark.parametrize("kept", [None, build_idempotency_record()])
-async def test_submission_is_stored_once_after_lost_response(queue: Queue, kept: IdempotencyRecord | None) -> None:
+@pytest.mark.parametrize("stored_record", [None, build_idempotency_record()])
+async def test_submission_is_stored_once_after_lost_response(
+    queue: Queue, stored_record: IdempotencyRecord | None
+) -> None:
     """The second try of a request may be told what the first would have been."""
-    added = await PgJobs(Losing(queue.database)).add(ACME, [build_job("a"), build_job("b")], record=kept)
+    added = await PgJobs(Losing(queue.database)).add(ACME, [build_job("a"), build_job("b")], record=stored_record)
 
-    assert added == (None if kept is None else RecordedResponse(kept.status, kept.body, kept.location))
+    assert added == (
+        None
+        if stored_record is None
+        else RecordedResponse(stored_record.status, stored_record.body, stored_record.location)
+    )
     assert [item.id for item in await queue.jobs.list(ACME)] == ["b", "a"]
     assert len(await PgEvents(queue.database).list_after(build_job("a").id, 0)) == 1
 
@@ -73,10 +79,10 @@ async def test_batch_of_many_rows_keeps_their_order_and_counts_states(queue: Que
     rows = [build_job(f"r{number:04}", row=number) for number in (1, *range(3, 1203))]
     await queue.jobs.add(ACME, rows, NewBatch(id=BATCH, name="ideas.csv", rows=1202, rejected=REJECTED))
 
-    begun = await queue.acquire_leases(3)
-    await queue.leases.finish(begun[0], DONE)
+    leases = await queue.acquire_leases(3)
+    await queue.leases.finish(leases[0], DONE)
 
-    assert [lease.job for lease in begun] == ["r0001", "r0003", "r0004"]
+    assert [lease.job for lease in leases] == ["r0001", "r0003", "r0004"]
     batch = await queue.get_batch(BATCH)
     assert batch.counts == {"succeeded": 1, "running": 2, "queued": 1198}
     assert (batch.name, batch.rows, batch.rejected, batch.cost_usd) == ("ideas.csv", 1202, REJECTED, 0.5)
@@ -85,8 +91,8 @@ async def test_batch_of_many_rows_keeps_their_order_and_counts_states(queue: Que
 
 async def test_cancelled_batch_is_finished_and_keeps_completed_jobs(queue: Queue) -> None:
     await queue.jobs.add(ACME, [build_job(row=row) for row in range(1, 6)], NewBatch(id=BATCH, name="b", rows=5))
-    done, running = await queue.acquire_leases(2)
-    await queue.leases.finish(done, DONE)
+    finished_lease, running = await queue.acquire_leases(2)
+    await queue.leases.finish(finished_lease, DONE)
 
     assert await queue.jobs.cancel_batch(ACME, BATCH) == 4
     assert await queue.jobs.cancel_batch(ACME, BATCH) == 0
@@ -107,15 +113,15 @@ async def test_batch_reports_follow_row_order_with_gaps_for_missing_reports(queu
         await queue.leases.record_run(lease, run, {})
         await queue.leases.finish(lease, JobVerdict(state="succeeded", run_id=run))
 
-    found = [row async for row in queue.jobs.iterate_batch_rows(ACME, BATCH)]
+    batch_rows = [row async for row in queue.jobs.iterate_batch_rows(ACME, BATCH)]
 
-    assert [row.job.row for row in found] == list(range(1, 121))
-    assert [row.job.row for row in found if row.report is not None] == [119, 120]
+    assert [row.job.row for row in batch_rows] == list(range(1, 121))
+    assert [row.job.row for row in batch_rows if row.report is not None] == [119, 120]
     written = report(EvaluationId("ev_r120"))
-    assert found[-1].report == written.model_copy(
-        update={"idea": written.idea.model_copy(update={"source": found[-1].source})}
+    assert batch_rows[-1].report == written.model_copy(
+        update={"idea": written.idea.model_copy(update={"source": batch_rows[-1].source})}
     )
-    assert await queue.jobs.get_report(ACME, found[-1].job.id) == found[-1].report
+    assert await queue.jobs.get_report(ACME, batch_rows[-1].job.id) == batch_rows[-1].report
 
 
 async def test_reused_job_id_of_another_tenant_changes_nothing(queue: Queue) -> None:
@@ -206,7 +212,7 @@ async def test_purge_deletes_data_past_the_retention_period(queue: Queue, databa
 
 async def test_deleting_a_tenant_removes_all_its_data(queue: Queue, database: Database) -> None:
     run = await create_referred_run(queue, "run", "a", "b")
-    theirs = await create_referred_run(queue, "theirs", "c", owner=OTHER)
+    other_run = await create_referred_run(queue, "theirs", "c", owner=OTHER)
     await queue.jobs.add(
         ACME, [build_job("q", row=1)], NewBatch(id=BATCH, name="b", rows=1), build_idempotency_record()
     )
@@ -215,10 +221,10 @@ async def test_deleting_a_tenant_removes_all_its_data(queue: Queue, database: Da
     assert not await queue.delete_tenant()
 
     assert await queue.tenants.get(ACME) is None
-    left = await database.fetch_one(
+    remaining_counts = await database.fetch_one(
         "SELECT (SELECT count(*) FROM jobs) AS jobs, (SELECT count(*) FROM batches) AS batches, "
         "(SELECT count(*) FROM idempotency) AS keys, (SELECT count(DISTINCT job) FROM events) AS told"
     )
-    assert dict(left or {}) == {"jobs": 1, "batches": 0, "keys": 0, "told": 1}
+    assert dict(remaining_counts or {}) == {"jobs": 1, "batches": 0, "keys": 0, "told": 1}
     assert await PgReports(database).get(run) is None
-    assert await PgReports(database).get(theirs) is not None
+    assert await PgReports(database).get(other_run) is not None

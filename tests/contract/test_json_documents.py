@@ -45,27 +45,27 @@ def test_nothing_is_printed_before_an_error(capsys: pytest.CaptureFixture[str]) 
 
 def test_ingest_prints_its_counts(command_line: CommandLine) -> None:
     write_jsonl(Path("papers.jsonl"), [record(0), {"id": "no-title"}])
-    ended = command_line("corpus", "ingest", "jsonl", "papers.jsonl", "--to", "ingested", "--json")
-    assert ended.code == 0, ended.err
-    document = json.loads(ended.out)
+    result = command_line("corpus", "ingest", "jsonl", "papers.jsonl", "--to", "ingested", "--json")
+    assert result.code == 0, result.err
+    document = json.loads(result.out)
     assert (document["taken"], document["rows"], document["records"]) == (1, 1, 1)
     assert [item["count"] for item in document["rejected"]] == [1]
 
 
-def test_table_of_papers_is_refused_with_what_to_do(command_line: CommandLine) -> None:
+def test_table_of_papers_is_refused_with_a_remedy(command_line: CommandLine) -> None:
     Path("dimensions.csv").write_text("Publication ID,Title\npub.7,Scores of plans\n")
-    ended = command_line("corpus", "ingest", "jsonl", "dimensions.csv", "--to", "ingested")
-    assert ended.code == 2
-    assert "dimensions.csv is a spreadsheet" in " ".join(ended.err.split())
-    assert "one JSON object per row" in " ".join(ended.err.split())
+    result = command_line("corpus", "ingest", "jsonl", "dimensions.csv", "--to", "ingested")
+    assert result.code == 2
+    assert "dimensions.csv is a spreadsheet" in " ".join(result.err.split())
+    assert "one JSON object per row" in " ".join(result.err.split())
 
 
 def test_check_of_a_training_plan_prints_what_training_would_do(command_line: CommandLine) -> None:
     Path("models", "policy").mkdir(parents=True)
     Path("training.toml").write_text(_PLAN)
     Path("questions.jsonl").write_text('{"question": "How do moths navigate?", "abstract": "They see the moon."}\n')
-    ended = command_line("policy", "check", "training.toml", "--json")
-    assert ended.code == 0, ended.err
-    document = json.loads(ended.out)
+    result = command_line("policy", "check", "training.toml", "--json")
+    assert result.code == 0, result.err
+    document = json.loads(result.out)
     assert Path(document.pop("model")).name == "policy"
     assert document == {"steps": 3, "checkpoint": None, "questions": 1, "rewards": 6}

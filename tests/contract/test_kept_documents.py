@@ -52,12 +52,12 @@ async def count_documents(queue: Queue, folder: Path) -> int:
     """Documents that lie anywhere once what is released has been swept."""
     if queue.documents is not None:
         await queue.documents.delete_released()
-    noted = await queue.database.fetch("SELECT FROM document_files")
-    found = read_stored_files(folder)
-    assert len(noted) == len(found)
-    assert set(found) <= {PDF}
+    document_rows = await queue.database.fetch("SELECT FROM document_files")
+    files = read_stored_files(folder)
+    assert len(document_rows) == len(files)
+    assert set(files) <= {PDF}
     rows = await queue.database.fetch("SELECT FROM jobs WHERE document = $1", PDF)
-    return len(found) + len(rows)
+    return len(files) + len(rows)
 
 
 async def read_document(queue: Queue, lease: Lease) -> bytes | None:
@@ -67,24 +67,24 @@ async def read_document(queue: Queue, lease: Lease) -> bytes | None:
     return await queue.documents.read(lease.document_file)
 
 
-async def end(queue: Queue, how: str) -> None:
+async def end(queue: Queue, ending: str) -> None:
     """The only job there is."""
-    if how == "cancelled":
+    if ending == "cancelled":
         await queue.jobs.cancel(ACME, A)
-    elif how == "failed":
+    elif ending == "failed":
         assert await queue.leases.finish(await queue.acquire_lease(), FAILED)
     else:
         await queue.tenants.update(ACME, TenantPlan(name="acme", monthly_usd=1.0))
         assert await queue.acquire_leases() == []
         await queue.tenants.update(ACME, TenantPlan(name="acme"))
-    found = await queue.get(A)
-    assert found.state == ("failed" if how == "too dear" else how)
+    job_row = await queue.get(A)
+    assert job_row.state == ("failed" if ending == "too dear" else ending)
 
 
-@pytest.mark.parametrize("how", ["cancelled", "failed", "too dear"])
-async def test_document_is_kept_for_a_retry_and_after_it_succeeds(how: str, queue: Queue, tmp_path: Path) -> None:
+@pytest.mark.parametrize("ending", ["cancelled", "failed", "too dear"])
+async def test_document_is_kept_for_a_retry_and_after_it_succeeds(ending: str, queue: Queue, tmp_path: Path) -> None:
     await queue.add(build_document_job(max_usd=2.0))
-    await end(queue, how)
+    await end(queue, ending)
     assert await count_documents(queue, tmp_path) == 1
     assert (await queue.jobs.preview_retry(ACME, job=A))[:2] == (1, 0)
 
@@ -97,14 +97,14 @@ async def test_document_is_kept_for_a_retry_and_after_it_succeeds(how: str, queu
     assert await queue.jobs.read_original(ACME, A) == PDF
 
 
-@pytest.mark.parametrize("how", ["cancelled", "failed", "too dear"])
+@pytest.mark.parametrize("ending", ["cancelled", "failed", "too dear"])
 async def test_document_is_deleted_at_job_end_without_retention_period(
-    how: str, database: Database, documents: PgDocuments | None, tmp_path: Path
+    ending: str, database: Database, documents: PgDocuments | None, tmp_path: Path
 ) -> None:
     await create_tenant(database)
     queue = Queue(database, QueueSettings(max_failures=1), documents, document_days=0)
     await queue.add(build_document_job(max_usd=2.0))
-    await end(queue, how)
+    await end(queue, ending)
 
     assert await count_documents(queue, tmp_path) == 0
     assert await queue.jobs.preview_retry(ACME, job=A) == (0, 1, None)

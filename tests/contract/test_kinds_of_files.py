@@ -172,16 +172,16 @@ async def test_json_file_of_json_lines_is_read_line_by_line(tmp_path: Path) -> N
 
 
 def build_document(*paragraphs: tuple[str, bool]) -> bytes:
-    made = docx.Document()
+    word_document = docx.Document()
     for text, bold in paragraphs:
-        run = made.add_paragraph().add_run()
+        run = word_document.add_paragraph().add_run()
         for number, line in enumerate(text.split("\n")):
             if number:
                 run.add_break(WD_BREAK.LINE)
             run.add_text(line)
         run.bold = bold
     file = io.BytesIO()
-    made.save(file)
+    word_document.save(file)
     return file.getvalue()
 
 

@@ -15,8 +15,10 @@ AFTER_FOUR_MONTHS = NOW + dt.timedelta(days=130)
 ONE_MONTH = RetentionSettings(ledger_months=1, event_months=1)
 
 
-async def pay(queue: Queue, key: str, at: dt.datetime) -> None:
-    await PgAnswerCache(queue.database).record(build_answered_row(key, RUN).model_copy(update={"at": at}), answer(key))
+async def pay(queue: Queue, key: str, time: dt.datetime) -> None:
+    await PgAnswerCache(queue.database).record(
+        build_answered_row(key, RUN).model_copy(update={"at": time}), answer(key)
+    )
 
 
 async def list_ledger_keys(queue: Queue) -> list[str]:
@@ -45,8 +47,8 @@ async def test_job_keeps_ledger_entries_and_result_after_events_are_purged(queue
 
     await queue.jobs.purge(AFTER_FOUR_MONTHS, ONE_MONTH)
 
-    done = await queue.get(lease.job)
-    assert (done.state, done.cost_usd) == ("succeeded", 0.25)
+    finished_job = await queue.get(lease.job)
+    assert (finished_job.state, finished_job.cost_usd) == ("succeeded", 0.25)
     assert await list_ledger_keys(queue) == ["paid"]
     assert await PgEvents(queue.database).list_after(lease.job, 0) == []
     assert len(await PgEvents(queue.database).list_after(build_job("waiting").id, 0)) == 1

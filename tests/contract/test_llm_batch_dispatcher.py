@@ -49,9 +49,9 @@ class LostEndpoint(RemoteBatches):
 
 
 @pytest.mark.parametrize("failure", [DOWN, REVOKED], ids=["down", "revoked"])
-@pytest.mark.parametrize("sent", [True, False])
+@pytest.mark.parametrize("is_sent", [True, False])
 async def test_requests_of_unreachable_batch_are_returned_only_after_deadline_grace(
-    database: Database, failure: Exception, sent: bool
+    database: Database, failure: Exception, is_sent: bool
 ) -> None:
     clock = HandClock()
     book = PgBatchBook(database, "endpoint")
@@ -60,7 +60,7 @@ async def test_requests_of_unreachable_batch_are_returned_only_after_deadline_gr
     dispatcher = BatchDispatcher(SETTINGS, book, LostEndpoint(failure, clock), InMemoryClaims(clock.monotonic), clock)
     await dispatcher.process_due()
     (batch,) = await book.list_open_batches()
-    if sent:
+    if is_sent:
         await book.mark_sent(batch.id, "batch_1")
     waiting = []
     for moment in (500.0, 1_050.0, 1_100.0):

@@ -141,9 +141,9 @@ async def test_processes_sharing_a_database_send_and_pay_each_request_once(
 ) -> None:
     simulated.configure(seed=_REPAIRED_SEED, answer_fault_rate=0.3)
     stores = PgAnswerCache(database), PgBatchBook(database, "endpoint"), PgClaims(database)
-    async with open_stand(simulated, database, *stores) as one, open_stand(simulated, database, *stores) as two:
+    async with open_stand(simulated, database, *stores) as stand, open_stand(simulated, database, *stores) as two:
         await asyncio.gather(
-            ask_all(one.gateway, [create_overnight_run("one")], 8),
+            ask_all(stand.gateway, [create_overnight_run("one")], 8),
             ask_all(two.gateway, [create_overnight_run("two")], 8),
         )
     stats = simulated.read_stats()

@@ -35,7 +35,7 @@ async def ask(client: LlmEndpoint) -> str:
 
 
 @pytest.mark.parametrize(
-    ("user", "key", "said"),
+    ("user", "key", "detail"),
     [
         ("", "sk-1", "Bearer sk-1"),
         ("", "", "Bearer none"),
@@ -43,13 +43,13 @@ async def ask(client: LlmEndpoint) -> str:
         ("name:word@", "sk-1", "Bearer sk-1"),
     ],
 )
-async def test_api_key_takes_precedence_over_password_in_url(user: str, key: str, said: str) -> None:
+async def test_api_key_takes_precedence_over_password_in_url(user: str, key: str, detail: str) -> None:
     async with ScriptedLlm(say("yes")) as llm:
         url = llm.base_url.replace("http://", f"http://{user}")
         async with open_endpoint(llm, base_url=url, api_key=key) as client:
             assert await ask(client) == "yes"
             assert "word" not in client.address
-        assert llm.authorizations == [said]
+        assert llm.authorizations == [detail]
         assert llm.requests[0]["messages"][0]["content"] == "Ist 1 < 2? \u2713"
 
 

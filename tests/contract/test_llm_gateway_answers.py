@@ -48,7 +48,7 @@ async def test_recoverable_answer_is_accepted_and_its_fault_recorded(faulty: Rep
 
 
 @pytest.mark.parametrize(
-    ("faulty", "kind", "told"),
+    ("faulty", "kind", "retry_message"),
     [
         (say(GOOD[:-2]), "truncated", "cut off"),
         (say(GOOD[:40], "length"), "truncated", "cut off"),
@@ -66,7 +66,7 @@ async def test_recoverable_answer_is_accepted_and_its_fault_recorded(faulty: Rep
         (say("I'm sorry, I cannot assist with that."), "refusal", "declined"),
     ],
 )
-async def test_unusable_answer_is_retried_with_its_errors(faulty: Reply, kind: FaultKind, told: str) -> None:
+async def test_unusable_answer_is_retried_with_its_errors(faulty: Reply, kind: FaultKind, retry_message: str) -> None:
     async with ScriptedLlm(faulty, say(GOOD)) as llm, create_gateway(llm) as gateway:
         answer = await gateway.run(WEIGHING, a_question(), a_run())
         assert [fault.kind for fault in answer.record.faults] == [kind]
@@ -74,7 +74,7 @@ async def test_unusable_answer_is_retried_with_its_errors(faulty: Reply, kind: F
         first, second = (request["messages"] for request in llm.requests)
         assert second[: len(first)] == first
         assert [message["role"] for message in second[len(first) :]] == ["assistant", "user"]
-        assert told in second[-1]["content"]
+        assert retry_message in second[-1]["content"]
 
 
 async def test_truncated_answer_is_retried_with_higher_token_limit() -> None:

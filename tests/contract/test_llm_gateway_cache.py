@@ -86,13 +86,15 @@ async def test_cache_key_covers_model_temperature_and_seed(change: dict[str, Any
     assert len(answers.answers) == 2
 
 
-@pytest.mark.parametrize(("names", "kept"), [(("", ""), 2), (("ours", "ours"), 1), (("ours", "theirs"), 2)])
-async def test_answers_are_shared_across_urls_only_with_same_endpoint_name(names: tuple[str, str], kept: int) -> None:
+@pytest.mark.parametrize(("names", "kept_count"), [(("", ""), 2), (("ours", "ours"), 1), (("ours", "theirs"), 2)])
+async def test_answers_are_shared_across_urls_only_with_same_endpoint_name(
+    names: tuple[str, str], kept_count: int
+) -> None:
     answers = InMemoryAnswerStore()
     for name in names:
         async with ScriptedLlm(GOOD) as llm, create_gateway(llm, answers, endpoint_name=name) as gateway:
             await gateway.run(WEIGHING, a_question(), a_run())
-    assert len(answers.answers) == kept
+    assert len(answers.answers) == kept_count
 
 
 async def test_json_mode_is_not_part_of_the_cache_key() -> None:
@@ -117,11 +119,11 @@ async def test_cached_answer_failing_a_stricter_check_is_renewed_once(answers: A
 async def test_answer_is_stored_before_it_is_returned() -> None:
     answers = SlowAnswers()
     async with ScriptedLlm(GOOD) as llm, create_gateway(llm, answers) as gateway:
-        asking = asyncio.create_task(gateway.run(WEIGHING, a_question(), a_run()))
+        task = asyncio.create_task(gateway.run(WEIGHING, a_question(), a_run()))
         await answers.writing.wait()
-        assert not asking.done()
+        assert not task.done()
         answers.go.set()
-        await asking
+        await task
         assert len(answers.answers) == 1
 
 
@@ -129,11 +131,11 @@ async def test_paid_answer_is_stored_despite_cancelled_caller() -> None:
     answers = SlowAnswers()
     async with ScriptedLlm(GOOD) as llm:
         async with create_gateway(llm, answers) as gateway:
-            asking = asyncio.create_task(gateway.run(WEIGHING, a_question(), a_run()))
+            task = asyncio.create_task(gateway.run(WEIGHING, a_question(), a_run()))
             await answers.writing.wait()
-            asking.cancel()
-            await asyncio.wait([asking])
-            assert asking.cancelled()
+            task.cancel()
+            await asyncio.wait([task])
+            assert task.cancelled()
             answers.go.set()
         assert len(answers.answers) == 1
 
@@ -150,11 +152,11 @@ async def test_sent_request_is_charged_despite_cancelled_caller() -> None:
     async with ScriptedLlm(otherwise=lambda _: GOOD) as llm:
         llm.open.clear()
         async with create_gateway(llm, answers) as gateway:
-            asking = asyncio.create_task(gateway.run(WEIGHING, a_question(), a_run("run", budget)))
+            task = asyncio.create_task(gateway.run(WEIGHING, a_question(), a_run("run", budget)))
             await llm.arrived.wait()
-            asking.cancel()
+            task.cancel()
             with pytest.raises(asyncio.CancelledError):
-                await asking
+                await task
     (row,) = answers.ledger
     assert (row.outcome, row.record.attempts) == ("cancelled", 1)
     assert row.record.prompt_tokens == budget.spent_prompt_tokens > 50
@@ -172,8 +174,8 @@ async def test_queued_request_is_not_charged_when_cancelled() -> None:
             second = asyncio.create_task(gateway.run(WEIGHING, a_question("two"), a_run("run", budget)))
             for _ in range(200):
                 await asyncio.sleep(0)
-            for asking in (second, first):
-                asking.cancel()
+            for task in (second, first):
+                task.cancel()
             await asyncio.gather(first, second, return_exceptions=True)
     assert budget.spent_prompt_tokens == 0
     assert [row.record.prompt_tokens > 0 for row in answers.ledger if row.run_id == "run"] == [False]

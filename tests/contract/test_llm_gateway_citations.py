@@ -24,8 +24,8 @@ FOREIGN = say(_answer("It holds. Smith et al. (2021) saw it."))
 async def test_unknown_citation_is_reported_to_the_model_for_correction() -> None:
     async with ScriptedLlm(FOREIGN, say(_answer(SOUND))) as llm, create_gateway(llm) as gateway:
         answer = await gateway.run(WEIGHING, a_question(), a_run())
-        told = llm.requests[1]["messages"][-1]["content"]
-    assert "'Smith et al. (2021)' is an author and a year" in told
+        repair_text = llm.requests[1]["messages"][-1]["content"]
+    assert "'Smith et al. (2021)' is an author and a year" in repair_text
     assert answer.value.remark == SOUND
     assert ([fault.kind for fault in answer.record.faults], answer.record.redacted) == (["failed_check"], 0)
 
@@ -76,7 +76,7 @@ async def test_cached_answer_is_checked_for_unknown_citations() -> None:
     answers = InMemoryAnswerStore()
     async with ScriptedLlm(say(_answer(SOUND)), say(_answer("New."))) as llm, create_gateway(llm, answers) as gateway:
         await gateway.run(WEIGHING, a_question(), a_run())
-        (kept,) = answers.answers.values()
-        answers.answers[kept.key] = kept.model_copy(update={"value": _answer("As Lee et al. say.")})
+        (stored_answer,) = answers.answers.values()
+        answers.answers[stored_answer.key] = stored_answer.model_copy(update={"value": _answer("As Lee et al. say.")})
         answer = await gateway.run(WEIGHING, a_question(), a_run())
     assert answer.value.remark == "New."

@@ -103,8 +103,8 @@ async def test_budget_holds_with_many_concurrent_requests() -> None:
                 *(gateway.run(WEIGHING, a_question(f"{n}"), run) for n in range(100)), return_exceptions=True
             )
         paid = len(llm.requests)
-    refused = [result for result in results if isinstance(result, BudgetExhausted)]
-    assert len(refused) == 100 - paid
+    refusals = [result for result in results if isinstance(result, BudgetExhausted)]
+    assert len(refusals) == 100 - paid
     # Each call costs 0.0032 and reserves about 0.0053: 31 fit when nothing is left unused.
     assert 29 <= paid <= 31
     assert budget.spent_usd == pytest.approx(paid * 0.0032)
@@ -144,14 +144,14 @@ async def test_dollar_budget_without_a_price_is_refused_before_anything_is_sent(
 
 
 async def test_task_with_its_own_model_uses_it_and_needs_its_price() -> None:
-    named = replace(WEIGHING, model="other")
+    other_task = replace(WEIGHING, model="other")
     async with ScriptedLlm(otherwise=lambda _: GOOD) as llm, create_gateway(llm) as gateway:
         first = await gateway.run(WEIGHING, a_question(), a_run())
-        second = await gateway.run(named, a_question(), a_run())
+        second = await gateway.run(other_task, a_question(), a_run())
         assert [request["model"] for request in llm.requests] == ["m", "other"], "answers of another model do not do"
         assert (first.record.model, second.record.model) == ("m", "other")
         with pytest.raises(ConfigurationError, match=r"price of model 'other'"):
-            await gateway.run(named, a_question("2"), a_run("run", Budget(max_usd=1.0)))
+            await gateway.run(other_task, a_question("2"), a_run("run", Budget(max_usd=1.0)))
         assert len(llm.requests) == 2
 
 

@@ -60,8 +60,8 @@ async def test_processes_share_and_fully_use_the_concurrency_limit(state: Shared
     async with ScriptedLlm(otherwise=lambda _: GOOD) as llm:
         llm.seconds = 0.05
         async with open_gateways(llm, [state] * 3, concurrency={"start": 6, "max": 6}) as three:
-            asked = (ask(item, *(f"{name} {n}" for n in range(40))) for name, item in enumerate(three))
-            await asyncio.gather(*asked)
+            all_requests = (ask(item, *(f"{name} {n}" for n in range(40))) for name, item in enumerate(three))
+            await asyncio.gather(*all_requests)
     assert llm.peak == 6
     assert len(llm.requests) == 120
 
@@ -119,11 +119,11 @@ async def test_identical_request_in_two_processes_is_paid_once(database: Databas
     async with ScriptedLlm(otherwise=lambda _: GOOD) as llm:
         llm.seconds = 0.3
         async with open_gateways(llm, [state] * 2, stores) as both:
-            found = await asyncio.gather(
+            answers_received = await asyncio.gather(
                 *(item.run(WEIGHING, a_question("same"), a_run(f"{n}")) for n, item in enumerate(both))
             )
     assert len(llm.requests) == 1
-    assert sorted(item.record.cached for item in found) == [False, True]
+    assert sorted(item.record.cached for item in answers_received) == [False, True]
 
 
 async def test_failed_request_is_retried_by_the_waiting_process(database: Database) -> None:
@@ -132,12 +132,12 @@ async def test_failed_request_is_retried_by_the_waiting_process(database: Databa
     async with ScriptedLlm(refuse(400, "No."), otherwise=lambda _: GOOD) as llm:
         llm.seconds = 0.2
         async with open_gateways(llm, [state] * 2, stores) as both:
-            found = await asyncio.gather(
+            answers_received = await asyncio.gather(
                 *(item.run(WEIGHING, a_question("same"), a_run(f"{n}")) for n, item in enumerate(both)),
                 return_exceptions=True,
             )
     assert len(llm.requests) == 2
-    assert sum(isinstance(item, Exception) for item in found) == 1
+    assert sum(isinstance(item, Exception) for item in answers_received) == 1
 
 
 class _Cut(InMemorySharedState):
@@ -168,8 +168,8 @@ async def test_shared_token_rate_limit_delays_excess_requests(state: SharedState
     """A budget of 10,000 tokens a second, of which five seconds' worth are saved up, and calls of 120 tokens."""
     llm = ScriptedLlm(otherwise=lambda _: GOOD)
     async with llm, open_gateways(llm, [state] * 2, tokens_per_minute=600_000) as both:
-        began = asyncio.get_running_loop().time()
+        start = asyncio.get_running_loop().time()
         await asyncio.gather(*(ask(item, *(f"{name} {n}" for n in range(300))) for name, item in enumerate(both)))
-        seconds = asyncio.get_running_loop().time() - began
+        seconds = asyncio.get_running_loop().time() - start
     assert len(llm.requests) == 600
     assert 50_000 + 10_000 * seconds + 2 * 8_000 > 600 * 120

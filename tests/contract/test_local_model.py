@@ -49,8 +49,8 @@ def test_speed_is_measured_and_idle_server_has_zero_tokens_in_progress(model: Lo
 
 
 def test_first_answer_that_takes_too_long_is_explained() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        address = f"http://127.0.0.1:{silent.getsockname()[1]}/v1"
+    with socket.create_server(("127.0.0.1", 0)) as silent_server:
+        address = f"http://127.0.0.1:{silent_server.getsockname()[1]}/v1"
         slow = LocalModel("slow", address, "key", "slow", LocalModelOptions(), 0, Path("server.log"))
         with pytest.raises(LlmUnavailable, match=r"within 0\.01 seconds.*other programs"):
             measure_speed(slow, seconds=0.01)
@@ -66,7 +66,7 @@ def test_server_rejects_a_wrong_api_key(model: LocalModel) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("bounded", [True, False])
 def test_server_accepts_the_schemas_of_all_tasks(model: LocalModel, bounded: bool) -> None:
-    refused = {}
+    refusal_body = {}
     for task, question in ALL_QUESTIONS:
         output: type[BaseModel] = task.output
         schema = build_bounded_schema(output, task.bounds(question)) if bounded else build_answer_schema(output)
@@ -81,17 +81,17 @@ def test_server_accepts_the_schemas_of_all_tasks(model: LocalModel, bounded: boo
         connection.request("POST", "/v1/chat/completions", json.dumps(body), headers)
         response = connection.getresponse()
         if response.status != 200:
-            refused[task.name] = response.read()[:300]
+            refusal_body[task.name] = response.read()[:300]
         connection.close()
-    assert refused == {}
+    assert refusal_body == {}
 
 
 def test_server_is_stopped_after_an_error_in_the_block(model: LocalModel) -> None:
-    with pytest.raises(KeyboardInterrupt), run_local_model(find_model_file(SMALL_MODEL)) as other:  # noqa: PT012
-        assert psutil.pid_exists(other.process_id)
+    with pytest.raises(KeyboardInterrupt), run_local_model(find_model_file(SMALL_MODEL)) as other_model:  # noqa: PT012
+        assert psutil.pid_exists(other_model.process_id)
         raise KeyboardInterrupt
-    assert not psutil.pid_exists(other.process_id)
-    assert not other.log.exists()
+    assert not psutil.pid_exists(other_model.process_id)
+    assert not other_model.log.exists()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends a child with its parent")

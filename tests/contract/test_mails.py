@@ -27,51 +27,49 @@ FAILED = Problem(type="internal-error", title="It failed", detail="It failed.")
 @pytest.fixture
 async def service(database: Database) -> AsyncIterator[Service]:
     async with NotificationListener(database) as listener:
-        made = Service.build(database, listener)
+        mail_service = Service.build(database, listener)
         for tenant in (ACME, OTHER):
-            await made.create_tenant(tenant)
-        yield made
+            await mail_service.create_tenant(tenant)
+        yield mail_service
 
 
 @pytest.fixture
 async def smtp() -> AsyncIterator[MailServer]:
-    async with run_mail_server() as opened:
-        yield opened
+    async with run_mail_server() as opened_server:
+        yield opened_server
 
 
 async def submit_call(service: Service, officer: Person, *titles: str, **query: str) -> str:
     """Submit a call as a member."""
     form = [("file", (f"{place}.txt", f"{title}\n\n{FILLER}{place}".encode())) for place, title in enumerate(titles)]
-    made = await officer.post("/v1/batches", files=form, params={"name": "Call 7", **query})
-    assert made.status_code == 202, made.text
-    return str(made.json()["id"])
+    answer = await officer.post("/v1/batches", files=form, params={"name": "Call 7", **query})
+    assert answer.status_code == 202, answer.text
+    return str(answer.json()["id"])
 
 
 async def finish_batches(service: Service) -> None:
     await PgWebhooks(service.database, service.services.mails).queue_finished_batches()
 
 
-async def list_mails(service: Service, who: Person) -> list[EmailDelivery]:
-    return await service.services.mails.list_for_member(who.member.tenant, who.member.id)
+async def list_mails(service: Service, person: Person) -> list[EmailDelivery]:
+    return await service.services.mails.list_for_member(person.member.tenant, person.member.id)
 
 
-async def wait_for_state(service: Service, who: Person, state: str) -> list[EmailDelivery]:
+async def wait_for_state(service: Service, person: Person, state: str) -> list[EmailDelivery]:
     async def ask() -> list[EmailDelivery]:
-        return await list_mails(service, who)
+        return await list_mails(service, person)
 
     return await wait_until_async(ask, lambda mails: bool(mails) and all(mail.state == state for mail in mails))
 
 
 async def assign(service: Service, owner: Person, call: str, per_proposal: int = 1) -> None:
-    made = await owner.post(f"/v1/batches/{call}/assignments", json={"per_proposal": per_proposal})
-    assert made.status_code == 200, made.text
+    answer = await owner.post(f"/v1/batches/{call}/assignments", json={"per_proposal": per_proposal})
+    assert answer.status_code == 200, answer.text
 
 
 async def test_submitter_is_mailed_once_when_the_call_finishes(service: Service, smtp: MailServer) -> None:
-    officer, other = (
-        await add_person(service, "officer", "Otto Officer"),
-        await add_person(service, "officer", "Olaf Other"),
-    )
+    officer = await add_person(service, "officer", "Otto Officer")
+    other_officer = await add_person(service, "officer", "Olaf Other")
     call = await submit_call(service, officer, "# One", "# Two", "# Three")
     await service.finish()
     await service.finish(FAILED)
@@ -107,7 +105,7 @@ async def test_submitter_is_mailed_once_when_the_call_finishes(service: Service,
     assert f"https://assayer.example.org/console/calls/{call}" in lines
     assert mail.batch == call
     assert mail.last_result.endswith("accepted it: queued as 7")
-    assert not await list_mails(service, other)
+    assert not await list_mails(service, other_officer)
 
 
 async def test_submitter_is_mailed_again_after_a_retried_call_finishes(service: Service) -> None:
@@ -130,8 +128,8 @@ async def test_mail_about_a_call_with_an_erased_proposal_states_no_total(service
     call = await submit_call(service, officer, "# One", "# Two")
     await service.finish()
     await service.finish()
-    erased = await owner.post("/v1/erasures", json={"source": "1.txt"})
-    assert erased.status_code == 200, erased.text
+    answer = await owner.post("/v1/erasures", json={"source": "1.txt"})
+    assert answer.status_code == 200, answer.text
     await finish_batches(service)
     async with send_mails(service, smtp.port):
         (letter,) = await smtp.receive(1)
@@ -170,25 +168,25 @@ async def test_reviewer_gets_single_mail_for_assignments_made_together(service: 
 async def test_invited_member_receives_sign_in_link(service: Service, smtp: MailServer) -> None:
     owner = await add_person(service, "owner", "Olga Owner")
     new = {"name": "Ada Byron", "email": "ada@example.org", "role": "reviewer"}
-    made = [await owner.post("/v1/members", json=new) for _ in range(2)]
-    assert [item.status_code for item in made] == [201, 201]
+    answers = [await owner.post("/v1/members", json=new) for _ in range(2)]
+    assert [item.status_code for item in answers] == [201, 201]
     async with send_mails(service, smtp.port):
         (letter,) = await smtp.receive(1)
-        listed = await wait_until_async(
-            lambda: owner.get(f"/v1/members/{made[0].json()['id']}/emails"),
+        response = await wait_until_async(
+            lambda: owner.get(f"/v1/members/{answers[0].json()['id']}/emails"),
             lambda answer: answer.json()["items"][0]["state"] == "sent",
         )
     assert letter.message["Subject"] == "Invitation to assayer for acme"
     assert "https://assayer.example.org/console/sign-in" in letter.text
-    (mail,) = listed.json()["items"]
+    (mail,) = response.json()["items"]
     assert mail["kind"] == "member invited"
 
 
 async def test_reviewer_invited_to_a_call_is_mailed_its_name(service: Service, smtp: MailServer) -> None:
     officer = await add_person(service, "officer", "Otto Officer")
     call = await submit_call(service, officer, "# One", opinions_due="2031-12-01")
-    made = await officer.post(f"/v1/batches/{call}/reviewers", json={"name": "Ada", "email": "ada@example.org"})
-    assert made.status_code == 201, made.text
+    answer = await officer.post(f"/v1/batches/{call}/reviewers", json={"name": "Ada", "email": "ada@example.org"})
+    assert answer.status_code == 201, answer.text
     async with send_mails(service, smtp.port):
         (letter,) = await smtp.receive(1)
     assert letter.recipients == ("ada@example.org",)
@@ -199,12 +197,12 @@ async def test_reviewer_invited_to_a_call_is_mailed_its_name(service: Service, s
 
 
 async def test_disabled_mail_service_queues_nothing(service: Service) -> None:
-    silent = PgMails(service.database, enabled=False)
+    disabled_mails = PgMails(service.database, enabled=False)
     owner = await add_person(service, "owner", "Olga Owner")
     await submit_call(service, owner, "# One")
     await service.finish()
-    await PgWebhooks(service.database, silent).queue_finished_batches()
-    await service.database.run(lambda connection: silent.queue_invitation(connection, owner.member))
+    await PgWebhooks(service.database, disabled_mails).queue_finished_batches()
+    await service.database.run(lambda connection: disabled_mails.queue_invitation(connection, owner.member))
     assert not await list_mails(service, owner)
 
 
@@ -286,18 +284,19 @@ async def test_temporarily_rejected_mail_is_retried_and_finally_fails(service: S
 
 async def test_server_outage_costs_each_mail_a_single_try_before_delivery(service: Service) -> None:
     people = await invite_members(service, "Grace Hopper", "Linus", "Ada Byron")
-    async with run_mail_server() as gone:
-        port = gone.port
+    async with run_mail_server() as stopped_server:
+        port = stopped_server.port
     async with send_mails(service, port, first_seconds=3_600):
 
         async def list_attempts() -> list[tuple[int, bool]]:
-            return [(item.attempt, bool(item.last_result)) for who in people for item in await list_mails(service, who)]
+            mails = [mail for person in people for mail in await list_mails(service, person)]
+            return [(mail.attempt, bool(mail.last_result)) for mail in mails]
 
-        await wait_until_async(list_attempts, lambda all_of_them: all_of_them == [(1, True)] * 3)
+        await wait_until_async(list_attempts, lambda attempts: attempts == [(1, True)] * 3)
     await service.database.execute("UPDATE mails SET next_at = now()")
     async with run_mail_server() as back, send_mails(service, back.port):
-        for item in people:
-            await wait_for_state(service, item, "sent")
+        for person in people:
+            await wait_for_state(service, person, "sent")
     assert len(back.letters) == 3
 
 
@@ -349,9 +348,9 @@ async def test_metrics_report_waiting_time_and_failed_mails(service: Service) ->
     await service.database.execute("UPDATE mails SET created_at = now() - interval '3 hours'")
     first, _ = await service.services.mails.claim(10, 60)
     assert await service.services.mails.settle(first, Abandoned("There is no such mailbox."))
-    seen = await service.services.metrics.collect()
-    assert [seen[name][0]["messages"] for name in ("mails", "failed_mails", "deliveries")] == [1, 1, 0]
-    assert 3 * 3600 <= seen["mails"][0]["oldest_seconds"] < 4 * 3600
+    metrics = await service.services.metrics.collect()
+    assert [metrics[name][0]["messages"] for name in ("mails", "failed_mails", "deliveries")] == [1, 1, 0]
+    assert 3 * 3600 <= metrics["mails"][0]["oldest_seconds"] < 4 * 3600
     async with service.open_caller("admin") as admin:
         figures = (await admin.get("/metrics")).text.splitlines()
     assert {"assayer_emails_pending 1.0", "assayer_emails_abandoned_last_hour 1.0"} <= set(figures)
@@ -363,20 +362,18 @@ def _list_message_ids(letters: list[Letter]) -> list[str]:
     return sorted(str(letter.message["Message-ID"]) for letter in letters)
 
 
-async def test_two_processes_at_once_send_every_mail_once(
-    service: Service, smtp: MailServer, database_url: str
-) -> None:
+async def test_two_processes_at_once_send_each_mail_once(service: Service, smtp: MailServer, database_url: str) -> None:
     people = await invite_members(service, *(f"Reviewer {number}" for number in range(60)))
-    async with run_sender(database_url, smtp.port) as one, run_sender(database_url, smtp.port) as other:
-        await asyncio.gather(begin_sending(one), begin_sending(other))
-        for who in people:
-            await wait_for_state(service, who, "sent")
+    async with run_sender(database_url, smtp.port) as first, run_sender(database_url, smtp.port) as second:
+        await asyncio.gather(begin_sending(first), begin_sending(second))
+        for person in people:
+            await wait_for_state(service, person, "sent")
     assert len(smtp.letters) == 60
     assert len(set(_list_message_ids(smtp.letters))) == 60
     assert smtp.connections > 2
 
 
-async def test_mail_of_a_killed_process_is_sent_by_another(
+async def test_mail_of_a_killed_sender_is_sent_by_another(
     service: Service, smtp: MailServer, database_url: str
 ) -> None:
     (grace,) = await invite_members(service, "Grace Hopper")

@@ -13,9 +13,9 @@ from workers.outbound.metrics import REQUESTS
 
 
 def _find_free_port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        port: int = taken.getsockname()[1]
+    with socket.socket() as bound_socket:
+        bound_socket.bind(("127.0.0.1", 0))
+        port: int = bound_socket.getsockname()[1]
     return port
 
 
@@ -32,10 +32,10 @@ def test_source_metrics_are_served_only_while_the_program_runs() -> None:
 
 
 def test_occupied_port_is_rejected_naming_its_setting() -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        port = taken.getsockname()[1]
+    with socket.socket() as bound_socket:
+        bound_socket.bind(("127.0.0.1", 0))
+        bound_socket.listen()
+        port = bound_socket.getsockname()[1]
         with (
             pytest.raises(ConfigurationError, match=r"ASSAYER_METRICS__PORT"),
             serve_metrics(MetricsSettings(port=port)),

@@ -31,9 +31,11 @@ def test_written_objects_are_readable_and_listed(storage: ObjectStorage, tmp_pat
     assert storage.list_names("lists") == ["1", "2"]
     assert (storage.read("lists/1"), storage.read("lists/2")) == (b"one", b"two")
     assert storage.read_range("files/ab/abc", 5, 15) == b"5678901234"
-    found = storage.list_objects("files")
-    assert [(item.name, item.bytes) for item in found] == [("files/ab/abc", 10_000), ("files/cd/cde", 0)]
-    assert all(item.modified and abs(item.modified - dt.datetime.now(dt.UTC)) < dt.timedelta(hours=1) for item in found)
+    objects = storage.list_objects("files")
+    assert [(item.name, item.bytes) for item in objects] == [("files/ab/abc", 10_000), ("files/cd/cde", 0)]
+    assert all(
+        item.modified and abs(item.modified - dt.datetime.now(dt.UTC)) < dt.timedelta(hours=1) for item in objects
+    )
     storage.remove("files/ab/abc")
     storage.remove("files/ab/abc")
     assert [item.name for item in storage.list_objects("files")] == ["files/cd/cde"]
@@ -51,7 +53,7 @@ def test_concurrent_creation_of_an_object_succeeds_once(storage: ObjectStorage) 
 
     # fsspec's memory and moto, unlike S3, check first and write then: with several threads, two may win.
     with ThreadPoolExecutor(8 if storage.address.startswith("file") else 1) as pool:
-        won = [number for number, done in enumerate(pool.map(try_to_create, range(16))) if done]
+        won = [number for number, is_created in enumerate(pool.map(try_to_create, range(16))) if is_created]
     assert len(won) == 1
     assert storage.read("lists/7") == str(won[0]).encode()
 

@@ -73,9 +73,9 @@ def save(book: openpyxl.Workbook, path: Path) -> Path:
 
 
 async def get_refusal(document: bytes, limits: OfficeLimits | None = None) -> str:
-    with pytest.raises(InputError) as refused:
+    with pytest.raises(InputError) as caught:
         await read_document_idea(document, "plan.docx", DocumentLimits(office=limits or OfficeLimits()))
-    return str(refused.value)
+    return str(caught.value)
 
 
 async def read_only_idea(path: Path) -> Idea:

@@ -38,7 +38,7 @@ DARK_CELL = '<w:tcPr><w:shd w:val="clear" w:fill="1F3864"/></w:tcPr>'
 
 
 @pytest.mark.parametrize(
-    ("body", "styles", "why"),
+    ("body", "styles", "reason"),
     [
         pytest.param(run("<w:vanish/>"), "", "marked as hidden", id="hidden"),
         pytest.param(run('<w:rStyle w:val="Ghost"/>'), GHOST, "marked as hidden", id="hidden by its style"),
@@ -92,12 +92,12 @@ DARK_CELL = '<w:tcPr><w:shd w:val="clear" w:fill="1F3864"/></w:tcPr>'
         ),
     ],
 )
-async def test_hidden_text_of_word_is_left_out_and_flagged(body: str, styles: str, why: str) -> None:
+async def test_hidden_text_of_word_is_left_out_and_flagged(body: str, styles: str, reason: str) -> None:
     text, kinds, hidden = await read(word(BODY + body + BODY, styles))
     assert text.count("corals") == 4
     assert "Ignore" not in text
     assert kinds == {"hidden_text", "suspected_injection"}
-    assert hidden == [f"{why}: {ORDER}"]
+    assert hidden == [f"{reason}: {ORDER}"]
 
 
 async def test_comments_of_word_are_left_out_and_flagged() -> None:
@@ -138,7 +138,7 @@ SPAN = f'<text:p><text:span text:style-name="S">{ORDER}</text:span></text:p>'
 
 
 @pytest.mark.parametrize(
-    ("body", "styles", "why"),
+    ("body", "styles", "reason"),
     [
         pytest.param(
             SPAN, build_style('<style:text-properties text:display="none"/>'), "marked as hidden", id="hidden"
@@ -184,11 +184,11 @@ SPAN = f'<text:p><text:span text:style-name="S">{ORDER}</text:span></text:p>'
         ),
     ],
 )
-async def test_hidden_text_of_libreoffice_is_left_out_and_flagged(body: str, styles: str, why: str) -> None:
+async def test_hidden_text_of_libreoffice_is_left_out_and_flagged(body: str, styles: str, reason: str) -> None:
     text, kinds, hidden = await read(odt(ODT_BODY + body + ODT_BODY, styles))
     assert "Ignore" not in text
     assert kinds == {"hidden_text", "suspected_injection"}
-    assert hidden == [f"{why}: {ORDER}"]
+    assert hidden == [f"{reason}: {ORDER}"]
 
 
 async def test_visible_libreoffice_text_is_kept() -> None:

@@ -25,9 +25,9 @@ FORUM = "https://openreview.net/forum?id="
 
 @pytest.fixture(autouse=True)
 def outbound() -> Iterator[None]:
-    with loopback_only() as watched:
+    with loopback_only() as watched_outbound:
         yield
-    assert watched.attempts == []
+    assert watched_outbound.attempts == []
 
 
 @pytest.fixture
@@ -90,7 +90,7 @@ async def test_form_is_read_when_the_pdf_cannot_be_fetched(openreview: OpenRevie
 
 
 @pytest.mark.parametrize("page", ["group?id", "submissions?venue"])
-async def test_venue_gives_its_submissions_but_not_withdrawn_ones(openreview: OpenReview, page: str) -> None:
+async def test_venue_lists_its_submissions_except_withdrawn_submissions(openreview: OpenReview, page: str) -> None:
     openreview.groups[NEW] = {"submission_id": f"{NEW}/-/Paper", "submission_name": "Paper"}
     openreview.add("v2", "first", f"{NEW}/-/Paper", venueid=f"{NEW}/Submission")
     openreview.add("v2", "gone", f"{NEW}/-/Paper", venueid=f"{NEW}/Withdrawn_Submission")
@@ -110,8 +110,8 @@ async def test_venue_of_version_1_is_found_by_the_usual_invitation(openreview: O
 async def test_all_pages_of_a_venue_are_read_once(openreview: OpenReview, notes: OpenReviewNotes) -> None:
     for number in range(2001):
         openreview.add("v2", f"n{number}", f"{NEW}/-/Submission")
-    found = await notes.fetch_submissions(NEW)
-    assert [note["id"] for note in found] == [f"n{number}" for number in range(2001)]
+    submissions = await notes.fetch_submissions(NEW)
+    assert [note["id"] for note in submissions] == [f"n{number}" for number in range(2001)]
     assert sum("offset=" in request for request in openreview.requests) == 3
 
 
@@ -130,7 +130,7 @@ async def test_venue_is_refused_when_a_later_page_fails(openreview: OpenReview, 
         (f"https://openreview.net/group?id={NEW}", f"OpenReview has no public submissions to {NEW}. "),
     ],
 )
-async def test_message_for_what_is_not_public_names_the_remedy(
+async def test_message_for_a_submission_that_is_not_public_names_the_remedy(
     openreview: OpenReview, address: str, expected: str
 ) -> None:
     openreview.hidden.add("hidden")

@@ -71,11 +71,11 @@ async def test_openalex_reports_request_cost_and_remaining_credits(ask: Asker) -
 async def test_openalex_rejects_keyless_requests_beyond_a_tenth_of_the_budget(ask: Asker) -> None:
     ask.world.configure("openalex", per_day=200)
     statuses = [(await ask("openalex/works", search="graph")).status for _ in range(3)]
-    refused = await ask("openalex/works", search="graph")
+    refusal = await ask("openalex/works", search="graph")
     assert statuses == [200, 200, 429]
-    assert refused.json["error"] == "Rate limit exceeded"
-    assert refused.json["message"].startswith("Insufficient budget.")
-    assert int(refused.headers["retry-after"]) > 3600
+    assert refusal.json["error"] == "Rate limit exceeded"
+    assert refusal.json["message"].startswith("Insufficient budget.")
+    assert int(refusal.headers["retry-after"]) > 3600
     assert (await ask(f"openalex/works/{LIBRARY.entries[0].openalex}")).status == 200
     assert (await ask("openalex/works", search="graph", api_key="mine")).status == 200
 
@@ -117,14 +117,14 @@ async def test_openalex_handles_wrong_key_long_url_unknown_and_merged_works(ask:
 async def test_crossref_reports_rate_limits_per_pool(ask: Asker) -> None:
     ask.world.configure("crossref", per_second=3.0, concurrent=3)
     doi = next(entry.doi for entry in LIBRARY.entries if entry.doi)
-    told = []
+    outcomes = []
     for path in ("crossref/works?rows=1&", f"crossref/works/{doi}?"):
         for mail in (MAIL, ""):
             ask.world.reset()
             headers = (await ask(path + mail)).headers
             names = ("x-api-pool", "x-rate-limit-limit", "x-concurrency-limit")
-            told.append(tuple(headers[name] for name in names))
-    assert told == [
+            outcomes.append(tuple(headers[name] for name in names))
+    assert outcomes == [
         ("polite-array", "3", "3"),
         ("public-array", "1", "1"),
         ("polite-single", "10", "3"),

@@ -14,19 +14,21 @@ SEARCH = "/s2/graph/v1/paper/search?query=graph&limit=1"
 SERVICE = "semantic_scholar"
 
 
-class Heard(NamedTuple):
+class Response(NamedTuple):
     status: int
     headers: dict[str, str]
     body: bytes
 
 
-def ask(world: OutsideWorld, path: str = SEARCH, key: str = "") -> Heard:
+def ask(world: OutsideWorld, path: str = SEARCH, key: str = "") -> Response:
     address = urlsplit(world.base_url)
     connection = http.client.HTTPConnection(address.hostname or "", address.port, timeout=20)
     try:
         connection.request("GET", path, headers={"x-api-key": key} if key else {})
         response = connection.getresponse()
-        return Heard(response.status, {name.lower(): value for name, value in response.getheaders()}, response.read())
+        return Response(
+            response.status, {name.lower(): value for name, value in response.getheaders()}, response.read()
+        )
     finally:
         connection.close()
 
@@ -71,20 +73,20 @@ def test_request_over_connection_limit_is_rejected(world: OutsideWorld) -> None:
     assert (stats.over_limit, stats.peak_concurrency, stats.abandoned) == (1, 2, 1)
 
 
-def list_outcomes(world: OutsideWorld, asked: int) -> list[str]:
-    heard = []
-    for number in range(asked):
+def list_outcomes(world: OutsideWorld, request_count: int) -> list[str]:
+    outcomes = []
+    for number in range(request_count):
         try:
             answer = ask(world, f"{SEARCH}&offset={number % 5}")
         except (http.client.HTTPException, ConnectionError):
-            heard.append("dropped")
+            outcomes.append("dropped")
             continue
         try:
             json.loads(answer.body)
-            heard.append(str(answer.status))
+            outcomes.append(str(answer.status))
         except ValueError:
-            heard.append("malformed")
-    return heard
+            outcomes.append("malformed")
+    return outcomes
 
 
 def test_injected_faults_match_their_rates_and_repeat_after_reset(world: OutsideWorld) -> None:
@@ -93,8 +95,8 @@ def test_injected_faults_match_their_rates_and_repeat_after_reset(world: Outside
     stats = world.read_stats(SERVICE)
     world.reset()
     assert list_outcomes(world, 200) == first
-    for kind, heard in (("rate_limited", "429"), ("dropped", "dropped"), ("malformed", "malformed")):
-        assert stats.injected[kind] == first.count(heard)
+    for kind, outcome in (("rate_limited", "429"), ("dropped", "dropped"), ("malformed", "malformed")):
+        assert stats.injected[kind] == first.count(outcome)
         assert 5 <= stats.injected[kind] <= 40
     assert stats.injected["server_error"] == sum(item.startswith("5") for item in first)
     assert stats.over_limit == 0

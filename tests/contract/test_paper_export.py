@@ -86,8 +86,8 @@ def test_previously_parsed_paper_is_served_without_a_server(
 def test_preprint_is_fetched_by_its_id_and_by_the_address_of_its_pdf(configured_world: OutsideWorld) -> None:
     entry = next(item for item in LIBRARY.entries if item.arxiv)
     assert run(f"arXiv:{entry.arxiv}", "--format", "json")[0] == 0
-    found = json.loads(Path(f"out/arXiv_{entry.arxiv}.json").read_text())
-    assert found["biblio"]["title"] == entry.record.title
+    document = json.loads(Path(f"out/arXiv_{entry.arxiv}.json").read_text())
+    assert document["biblio"]["title"] == entry.record.title
     code, _, err = run(configured_world.url(f"files/arxiv/{entry.arxiv}"))
     assert (code, err) == (0, "")
     assert Path(f"out/{entry.arxiv}.md").read_text().startswith(f"# {entry.record.title}\n")
@@ -123,10 +123,10 @@ def test_without_grobid_extra_only_tei_is_saved_and_extra_is_named(tmp_path: Pat
     program = replace(Program(tmp_path), settings={"ASSAYER_HOME": str(tmp_path / "home")}).without_extras()
     saved = program.run("paper", "paper.tei.xml", "--format", "tei")
     assert (saved.code, saved.out.split()) == (0, ["out/paper.tei.xml"]), saved.err
-    refused = program.run("paper", "paper.tei.xml")
-    assert refused.code == 2
-    assert "needs grobid_client, which is not installed." in refused.err
-    assert "pip install 'assayer-research[grobid]'" in refused.err
+    result = program.run("paper", "paper.tei.xml")
+    assert result.code == 2
+    assert "needs grobid_client, which is not installed." in result.err
+    assert "pip install 'assayer-research[grobid]'" in result.err
 
 
 async def test_conversion_of_the_same_tei_is_deterministic() -> None:
@@ -137,16 +137,16 @@ async def test_conversion_of_the_same_tei_is_deterministic() -> None:
 
 def test_paper_text_is_escaped_in_markdown() -> None:
     hostile = "Look &lt;img src=x onerror=alert(1)&gt; ![a](http://tracker.example/p.png) [b]: http://tracker.example"
-    made = convert(make_tei_document(f"<div><head>A &lt;b&gt;</head><p>{hostile}</p></div>"), "markdown", "The TEI")
-    assert "<img" not in made
-    assert "<b>" not in made
-    assert "](" not in made
-    assert "]:" not in made
+    output = convert(make_tei_document(f"<div><head>A &lt;b&gt;</head><p>{hostile}</p></div>"), "markdown", "The TEI")
+    assert "<img" not in output
+    assert "<b>" not in output
+    assert "](" not in output
+    assert "]:" not in output
 
 
 def read_oracle(text: bytes) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(convert(text, "json", "The TEI"))
-    return found
+    document: dict[str, Any] = json.loads(convert(text, "json", "The TEI"))
+    return document
 
 
 @pytest.mark.parametrize(
@@ -155,21 +155,21 @@ def read_oracle(text: bytes) -> dict[str, Any]:
 def test_parsed_tei_matches_grobid_converter_output(text: bytes | Path) -> None:
     """Title, abstract, every passage of the body in its section's order, and what each reference is."""
     text = text.read_bytes() if isinstance(text, Path) else text
-    theirs, ours = read_oracle(text), parse_tei(text)
-    assert ours.title == " ".join(theirs["biblio"]["title"].split())
-    sections = {section.title: section.text for section in ours.sections}
+    oracle_paper, own_paper = read_oracle(text), parse_tei(text)
+    assert own_paper.title == " ".join(oracle_paper["biblio"]["title"].split())
+    sections = {section.title: section.text for section in own_paper.sections}
     assert find_words(sections["Abstract"]) == find_words(
-        " ".join(their["text"] for their in theirs["biblio"]["abstract"])
+        " ".join(their["text"] for their in oracle_paper["biblio"]["abstract"])
     )
-    all_words = " ".join(find_words("\n".join(section.text for section in ours.sections)))
-    at = 0
-    for passage in theirs["body_text"]:
+    all_words = " ".join(find_words("\n".join(section.text for section in own_paper.sections)))
+    position = 0
+    for passage in oracle_paper["body_text"]:
         if wanted := " ".join(find_words(passage["text"])):
-            found = all_words.find(wanted, at)
+            found = all_words.find(wanted, position)
             assert found >= 0, passage["text"]
-            at = found
-    assert len(ours.references) == len(theirs["references"])
-    for work, entry in zip(ours.references, theirs["references"], strict=True):
+            position = found
+    assert len(own_paper.references) == len(oracle_paper["references"])
+    for work, entry in zip(own_paper.references, oracle_paper["references"], strict=True):
         assert find_words(work.title) == find_words(entry.get("title", ""))
         assert work.doi == entry.get("doi", "").lower()
         assert work.year == entry.get("year")

@@ -44,8 +44,8 @@ async def build(folder: Path, papers: list[dict[str, Any]], papers_per_segment: 
 
 async def search_citations(corpus: Corpus, query: str, window: Window = OPEN) -> set[tuple[PaperId, ...]]:
     """Return the citations of the citing paper's matching passages."""
-    (found,) = await corpus.snippets([query], 40, window)
-    return {item.cites for item in found if item.paper.id == "bee-40" and item.section != "abstract"}
+    (hits,) = await corpus.snippets([query], 40, window)
+    return {item.cites for item in hits if item.paper.id == "bee-40" and item.section != "abstract"}
 
 
 @pytest.mark.parametrize("papers_per_segment", [1_000, 4])
@@ -58,22 +58,22 @@ async def test_passages_cite_papers_by_doi_and_by_title_and_year(tmp_path: Path,
     }
 
 
-def get_citations(found: set[tuple[PaperId, ...]]) -> set[tuple[str, ...]]:
-    return {tuple(map(str, item)) for item in found}
+def get_citations(citations: set[tuple[PaperId, ...]]) -> set[tuple[str, ...]]:
+    return {tuple(map(str, item)) for item in citations}
 
 
 async def test_abstracts_and_unlinked_papers_have_empty_citations(tmp_path: Path) -> None:
     corpus = await build(tmp_path, [*PAPERS, record(41, sections=SECTIONS)])
-    (found,) = await corpus.snippets(["walk each transect at noon"], 40, OPEN)
-    assert {item.cites for item in found if item.paper.id != "bee-40" or item.section == "abstract"} == {()}
+    (hits,) = await corpus.snippets(["walk each transect at noon"], 40, OPEN)
+    assert {item.cites for item in hits if item.paper.id != "bee-40" or item.section == "abstract"} == {()}
 
 
 async def test_paper_added_later_is_cited_from_then_on(tmp_path: Path) -> None:
     corpus = await build(tmp_path, PAPERS, papers_per_segment=4)
     before = await search_citations(corpus, "negative binomial regression")
     # A preprint of the year before the one that the list of references gives.
-    later = PaperRecord.model_validate(record(60, title=LATER, publication_date="2020-11-02"))
-    await update_corpus(Delta([later]), tmp_path / "corpus", EMBEDDER)
+    later_paper = PaperRecord.model_validate(record(60, title=LATER, publication_date="2020-11-02"))
+    await update_corpus(Delta([later_paper]), tmp_path / "corpus", EMBEDDER)
     after = await search_citations(Corpus.open(tmp_path / "corpus", EMBEDDER), "negative binomial regression")
     assert ("bee-06",) in before
     assert ("bee-06", "bee-60") in after
@@ -82,8 +82,8 @@ async def test_paper_added_later_is_cited_from_then_on(tmp_path: Path) -> None:
 async def test_removed_paper_is_dropped_from_citations(tmp_path: Path) -> None:
     await build(tmp_path, PAPERS)
     await update_corpus(Delta([], [PaperId("bee-06")]), tmp_path / "corpus", EMBEDDER)
-    found = await search_citations(Corpus.open(tmp_path / "corpus", EMBEDDER), "walk each transect at noon")
-    assert get_citations(found) == {(), ("bee-05",)}
+    citations = await search_citations(Corpus.open(tmp_path / "corpus", EMBEDDER), "walk each transect at noon")
+    assert get_citations(citations) == {(), ("bee-05",)}
 
 
 async def test_ambiguous_title_and_year_resolve_to_neither_paper(tmp_path: Path) -> None:
@@ -104,18 +104,18 @@ async def test_citations_survive_rewriting_of_segments(tmp_path: Path) -> None:
 
 
 async def test_text_citations_serve_as_references_without_a_source_list(tmp_path: Path) -> None:
-    listed = record(43, sections=SECTIONS, cited_in_text=CITED, references=["bee-01"])
-    whole = await build(tmp_path, [*PAPERS, listed])
+    citing_record = record(43, sections=SECTIONS, cited_in_text=CITED, references=["bee-01"])
+    corpus_with_list = await build(tmp_path, [*PAPERS, citing_record])
     await build_shards([tmp_path / "papers.jsonl"], 3, tmp_path / "sharded", EMBEDDER)
-    asked = [PaperId("bee-40"), PaperId("bee-43"), PaperId("bee-01")]
-    for corpus in (whole, Corpus.open(tmp_path / "sharded", EMBEDDER)):
-        found = await corpus.references(asked, 9, OPEN)
-        assert {item: [paper.id for paper in some] for item, some in found.items()} == {
+    asked_ids = [PaperId("bee-40"), PaperId("bee-43"), PaperId("bee-01")]
+    for corpus in (corpus_with_list, Corpus.open(tmp_path / "sharded", EMBEDDER)):
+        references = await corpus.references(asked_ids, 9, OPEN)
+        assert {item: [paper.id for paper in some] for item, some in references.items()} == {
             "bee-40": ["bee-05", "bee-06", "bee-40"],
             "bee-43": ["bee-01"],
         }
-        early = await corpus.references(asked, 9, Window.until(dt.date(2015, 12, 31)))
-        assert [paper.id for paper in early[asked[0]]] == ["bee-05", "bee-40"]
+        early = await corpus.references(asked_ids, 9, Window.until(dt.date(2015, 12, 31)))
+        assert [paper.id for paper in early[asked_ids[0]]] == ["bee-05", "bee-40"]
 
 
 async def test_identical_records_produce_identical_segment_files(tmp_path: Path) -> None:

@@ -44,8 +44,8 @@ def _find_program() -> str:
     program = os.environ.get("ASSAYER_TEST_PGBOUNCER") or shutil.which("pgbouncer", path=path)
     if program is None:
         pytest.skip("PgBouncer is not installed")
-    said = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout.split()
-    major, minor = (int(part) for part in said[1].split(".")[:2])
+    version_words = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout.split()
+    major, minor = (int(part) for part in version_words[1].split(".")[:2])
     if (major, minor) < (1, 21):
         pytest.skip(f"PgBouncer {major}.{minor} keeps no prepared statements apart by transaction; 1.21 does")
     return program
@@ -90,14 +90,14 @@ async def test_jobs_are_leased_and_returned_by_concurrent_workers(pooled_databas
     await queue.add(*(build_job() for _ in range(60)))
 
     async def work() -> int:
-        done = 0
+        done_count = 0
         while leases := await queue.acquire_leases(free=2):
             for lease in leases:
                 await PgEvents(pooled_database).append(lease.job, "progress", {"stages": {}}, lease.token)
                 await queue.leases.renew([lease.token])
                 await queue.leases.give_back(lease, "Later.", attempt_failed=False, after_seconds=600.0)
-                done += 1
-        return done
+                done_count += 1
+        return done_count
 
     assert sum(await asyncio.gather(*(work() for _ in range(12)))) == 60
 
@@ -112,25 +112,25 @@ async def test_answers_are_claimed_and_stored_once_by_concurrent_processes(poole
             await cache.record(build_answered_row(key), answer(key), claimant=name)
         return len(claimed)
 
-    asking = (ask(cache, f"process {number}") for number, cache in enumerate(caches))
-    assert sum(await asyncio.gather(*asking)) == len(keys)
+    requests = (ask(cache, f"process {number}") for number, cache in enumerate(caches))
+    assert sum(await asyncio.gather(*requests)) == len(keys)
 
 
 async def test_chore_runs_exclusively_and_can_be_repeated(pooled_database: Database) -> None:
-    begun, go_on = asyncio.Event(), asyncio.Event()
+    chore_begun, go_on = asyncio.Event(), asyncio.Event()
 
     async def run_chore() -> None:
-        begun.set()
+        chore_begun.set()
         await go_on.wait()
 
-    async with PgChoreLock(pooled_database) as lock, PgChoreLock(pooled_database) as other:
+    async with PgChoreLock(pooled_database) as lock, PgChoreLock(pooled_database) as other_lock:
         first = asyncio.create_task(lock.run_alone("sweep", run_chore))
-        await begun.wait()
-        for item in (lock, other):
+        await chore_begun.wait()
+        for item in (lock, other_lock):
             assert not any(await asyncio.gather(*(item.run_alone("sweep", run_chore) for _ in range(3))))
         go_on.set()
         assert await first
-        for item in (lock, other, lock, other):
+        for item in (lock, other_lock, lock, other_lock):
             assert await item.run_alone("sweep", run_chore)
 
 

@@ -71,12 +71,12 @@ async def test_scripted_judges_get_expected_pair_and_group_scores(
     """`first` orders groups by lot: within three standard errors of it."""
     of_pairs = OutcomeFile(tmp_path / "pairs.jsonl", PairOutcome, {})
     of_groups = OutcomeFile(tmp_path / "groups.jsonl", GroupOutcome, {})
-    shown = draw_shown_pairs(_build_data(), 0)
+    shown_pairs = draw_shown_pairs(_build_data(), 0)
     with _judge(way, tmp_path) as judge:
         async with _create_gateway(judge) as gateway:
-            await ask_pairs(gateway, RankingOptions(), shown, 0, of_pairs)
+            await ask_pairs(gateway, RankingOptions(), shown_pairs, 0, of_pairs)
             await ask_groups(gateway, RankingOptions(), _build_groups(), 0, of_groups)
-    assert [score_outcome(of_pairs.get_outcome(item.name, 0), item.pair) for item in shown] == [pairs] * _GROUPS
+    assert [score_outcome(of_pairs.get_outcome(item.name, 0), item.pair) for item in shown_pairs] == [pairs] * _GROUPS
     assert len(of_groups.outcomes) == _GROUPS
     assert np.mean([measure_order(outcome.grades).best for outcome in of_groups.outcomes]) == pytest.approx(
         best, abs=within

@@ -27,19 +27,19 @@ async def test_kept_opinions_are_reused_and_simulated_results_labelled(scorer: s
         settings = {"base_url": simulator.base_url, "api_key": "sk-test", "model": "simulated"}
         llm_settings = LlmSettings.model_validate(settings)
         async with LlmGateway(llm_settings, InMemoryAnswerStore(), SystemClock()) as gateway:
-            kept = OutcomeFile(path, OpinionOutcome, {})
-            await ask_opinions(gateway, "Good?", ITEMS[:3], task, Budget(), kept)
+            outcomes_file = OutcomeFile(path, OpinionOutcome, {})
+            await ask_opinions(gateway, "Good?", ITEMS[:3], task, Budget(), outcomes_file)
             again = OutcomeFile(path, OpinionOutcome, {})
             await ask_opinions(gateway, "Good?", ITEMS, task, Budget(), again)
-        asked = simulator.read_stats()
+        stats = simulator.read_stats()
     values = np.array([again.get_outcome(item.id, 0).value for item in ITEMS], np.float64)
     assert not np.isnan(values).any()
     assert ((values >= 0) & (values <= 100)).all()
-    assert asked.answered == len(ITEMS), "what was kept is not asked again"
-    judged = JudgedSet("iclr_years", "2022", "Good?", ITEMS, has_decisions=True, has_proposals=True)
+    assert stats.answered == len(ITEMS), "what was kept is not asked again"
+    judged_set = JudgedSet("iclr_years", "2022", "Good?", ITEMS, has_decisions=True, has_proposals=True)
     figures = [
         set_figure.model_copy(update={"simulated": True})
-        for set_figure in build_set_figures(judged, {(scorer, "prompt"): values}, [], 10)
+        for set_figure in build_set_figures(judged_set, {(scorer, "prompt"): values}, [], 10)
     ]
     rows = [line for line in build_page(figures, {}, {}, "a test") if line.startswith("| 2022")]
     assert rows

@@ -68,12 +68,12 @@ async def test_model_answers_are_kept_and_budget_limited_probes_reported(tmp_pat
         prices = {"simulated": (1_000.0, 1_000.0)}
         settings = {"base_url": simulated.base_url, "model": "simulated", "prices": prices}
         async with LlmGateway(LlmSettings.model_validate(settings), InMemoryAnswerStore(), SystemClock()) as gateway:
-            kept = OutcomeFile(path, ProbeOutcome, {})
-            await ask_rewards(gateway, _DEFAULT, probes, Budget(), kept)
-            asked = simulated.read_stats().requests
+            outcomes_file = OutcomeFile(path, ProbeOutcome, {})
+            await ask_rewards(gateway, _DEFAULT, probes, Budget(), outcomes_file)
+            requests = simulated.read_stats().requests
             await ask_rewards(gateway, _DEFAULT, probes, Budget(), OutcomeFile(path, ProbeOutcome, {}))
-            assert simulated.read_stats().requests == asked
-            assert {outcome.value for outcome in kept.outcomes} <= {0, 1}
+            assert simulated.read_stats().requests == requests
+            assert {outcome.value for outcome in outcomes_file.outcomes} <= {0, 1}
             poor = OutcomeFile(tmp_path / "poor.jsonl", ProbeOutcome, {})
             changed = [
                 probe._replace(item=probe.item.model_copy(update={"question": "Another one?"})) for probe in probes
@@ -88,9 +88,9 @@ _NO_DATA = pytest.mark.skipif(not DATA.is_dir(), reason="the data folder is not 
 
 @_NO_DATA
 def test_neighbours_are_other_papers() -> None:
-    found = draw_references(3, seed=0)
-    assert len(found) == 3
-    assert all(item.neighbour not in ("", item.abstract) for item in found)
+    references = draw_references(3, seed=0)
+    assert len(references) == 3
+    assert all(item.neighbour not in ("", item.abstract) for item in references)
 
 
 @_NO_DATA
@@ -106,13 +106,13 @@ def test_cost_is_reported_before_asking_and_limit_holds(
         }.items():
             monkeypatch.setenv(name, value)
         small = ["rewards", "--first", "2", "--each", "1", "--out", str(tmp_path / "out")]
-        asked = [*small, "--endpoint", simulated.base_url, "--model", "simulated", "--max-usd"]
-        assert main([*asked, "0.0001"]) == 0
-        said = capsys.readouterr().out
-        assert "cost about $" in said
-        assert "Not started: above the limit of $0.00." in said
+        arguments = [*small, "--endpoint", simulated.base_url, "--model", "simulated", "--max-usd"]
+        assert main([*arguments, "0.0001"]) == 0
+        output = capsys.readouterr().out
+        assert "cost about $" in output
+        assert "Not started: above the limit of $0.00." in output
         assert simulated.read_stats().requests == 0
-        assert main([*asked, "5"]) == 0
-        said = capsys.readouterr().out
-        assert said.index("cost about $") < said.index("## two-analysts-evaluator, seats of endpoint")
+        assert main([*arguments, "5"]) == 0
+        output = capsys.readouterr().out
+        assert output.index("cost about $") < output.index("## two-analysts-evaluator, seats of endpoint")
         assert simulated.read_stats().requests > 0

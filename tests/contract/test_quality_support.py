@@ -21,21 +21,21 @@ from workers.outbound.store import InMemoryAnswerStore
 pytestmark = pytest.mark.skipif(not (DATA / "claims").is_dir(), reason="the data folder is not beside the clone")
 
 
-async def test_every_claim_is_asked_about_once_and_kept(tmp_path: Path) -> None:
+async def test_every_claim_is_judged_once_and_stored(tmp_path: Path) -> None:
     claims = read_claims("scifact", 35)
     calls = split_into_calls("scifact", claims)
     path = tmp_path / "kept.jsonl"
     with Simulator(latency_mean=0, answer_fault_rate=0.2) as simulated:
         settings = {"base_url": simulated.base_url, "api_key": "sk-test", "model": "simulated"}
         gateway = LlmGateway(LlmSettings.model_validate(settings), InMemoryAnswerStore(), SystemClock())
-        kept = OutcomeFile(path, SupportOutcomes, {})
-        await ask_support(gateway, calls, Budget(), kept)
-        asked = simulated.read_stats().requests
+        outcomes_file = OutcomeFile(path, SupportOutcomes, {})
+        await ask_support(gateway, calls, Budget(), outcomes_file)
+        requests = simulated.read_stats().requests
         await ask_support(gateway, calls, Budget(), OutcomeFile(path, SupportOutcomes, {}))
-        assert simulated.read_stats().requests == asked
+        assert simulated.read_stats().requests == requests
         await gateway.aclose()
-    assert len(kept.outcomes) == len(calls) == math.ceil(len(claims) / CLAIMS_PER_CALL)
-    found = [outcome for item in kept.outcomes for outcome in item.outcomes.values()]
-    assert {"supports", "partly", "not", "contradicts"} >= set(found)
-    assert len(found) > len(claims) / 3
-    assert all(item.failure or item.outcomes for item in kept.outcomes)
+    assert len(outcomes_file.outcomes) == len(calls) == math.ceil(len(claims) / CLAIMS_PER_CALL)
+    outcomes = [outcome for item in outcomes_file.outcomes for outcome in item.outcomes.values()]
+    assert {"supports", "partly", "not", "contradicts"} >= set(outcomes)
+    assert len(outcomes) > len(claims) / 3
+    assert all(item.failure or item.outcomes for item in outcomes_file.outcomes)

@@ -29,9 +29,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module", params=["float32", "bfloat16"])
 def reranker(folder: Path, request: pytest.FixtureRequest) -> Iterator[LocalReranker]:
-    found = LocalReranker(RerankerSettings(model=str(folder), precision=request.param))
-    yield found
-    found.close()
+    opened_reranker = LocalReranker(RerankerSettings(model=str(folder), precision=request.param))
+    yield opened_reranker
+    opened_reranker.close()
 
 
 async def test_each_text_gets_a_score_from_0_to_1(reranker: LocalReranker) -> None:
@@ -56,16 +56,16 @@ async def test_scores_match_sentence_transformers(folder: Path) -> None:
     exact = LocalReranker(RerankerSettings(model=str(folder), precision="float32", device="cpu"))
     scores = await exact.score(QUERY, TEXTS)
     exact.close()
-    theirs = CrossEncoder(str(folder), device="cpu", max_length=LONGEST)
-    assert scores == pytest.approx(theirs.predict([(QUERY, text) for text in TEXTS]).tolist(), abs=1e-5)
+    library_model = CrossEncoder(str(folder), device="cpu", max_length=LONGEST)
+    assert scores == pytest.approx(library_model.predict([(QUERY, text) for text in TEXTS]).tolist(), abs=1e-5)
 
 
 async def test_score_is_independent_of_other_texts_in_the_batch(reranker: LocalReranker) -> None:
     texts = [f"{TEXTS[number % 2]} {'and in ' * (number % 50)}{number}" for number in range(80)]
     together = list(await reranker.score(QUERY, texts))
-    alone = [score for text in texts[::9] for score in await reranker.score(QUERY, [text])]
+    single_scores = [score for text in texts[::9] for score in await reranker.score(QUERY, [text])]
     turned = list(await reranker.score(QUERY, texts[::-1]))[::-1]
-    assert together[::9] == alone
+    assert together[::9] == single_scores
     assert together == turned
 
 
@@ -76,13 +76,13 @@ async def test_concurrent_queries_each_get_their_own_scores(reranker: LocalReran
 
 
 async def test_cancelled_caller_does_not_block_others(folder: Path) -> None:
-    narrow = LocalReranker(RerankerSettings(model=str(folder)))
-    gone = asyncio.ensure_future(narrow.score(QUERY, TEXTS))
-    stays = asyncio.ensure_future(narrow.score(QUERY, TEXTS[:1]))
+    narrow_reranker = LocalReranker(RerankerSettings(model=str(folder)))
+    abandoned = asyncio.ensure_future(narrow_reranker.score(QUERY, TEXTS))
+    stays = asyncio.ensure_future(narrow_reranker.score(QUERY, TEXTS[:1]))
     await asyncio.sleep(0)
-    gone.cancel()
+    abandoned.cancel()
     assert len(await stays) == 1
-    narrow.close()
+    narrow_reranker.close()
 
 
 async def test_unusable_reranking_model_is_rejected(tmp_path: Path) -> None:

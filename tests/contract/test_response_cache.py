@@ -37,22 +37,22 @@ async def test_claim_is_exclusive_until_released(replies: ResponseCache) -> None
     assert await replies.claim("k", "b", 60)
 
 
-async def test_expired_claim_can_be_taken_over(replies: ResponseCache) -> None:
+async def test_expired_claim_can_be_claimed_by_another(replies: ResponseCache) -> None:
     assert await replies.claim("k", "a", 0.0)
     assert await replies.claim("k", "b", 60)
 
 
 @pytest.mark.parametrize(
-    "kept",
+    "stored_reply",
     [build_reply(b""), build_reply(b"\0\xff"), build_reply(os.urandom(200_000)), build_reply()._replace(status=404)],
     ids=["empty", "odd", "large", "not found"],
 )
-async def test_cached_response_is_returned_byte_for_byte(replies: ResponseCache, kept: CachedResponse) -> None:
+async def test_cached_response_is_returned_byte_for_byte(replies: ResponseCache, stored_reply: CachedResponse) -> None:
     await replies.find_or_claim("k", WEEK, "a", 60)
 
-    await replies.store("k", kept, WEEK)
+    await replies.store("k", stored_reply, WEEK)
 
-    assert await replies.find_or_claim("k", WEEK, "b", 60) == kept
+    assert await replies.find_or_claim("k", WEEK, "b", 60) == stored_reply
 
 
 async def test_response_older_than_accepted_is_requested_again(replies: ResponseCache) -> None:
@@ -114,13 +114,13 @@ async def test_concurrent_claims_and_stores_request_each_key_once(replies: Respo
     """The holder of a claim stores a reply at once; after that, no further claim may be granted."""
 
     async def ask(claimant: str, key: str) -> bool:
-        while (found := await replies.find_or_claim(key, WEEK, claimant, 60)) == "elsewhere":
+        while (claim := await replies.find_or_claim(key, WEEK, claimant, 60)) == "elsewhere":
             await replies.find_unclaimed([key])
-        if found != "claimed":
+        if claim != "claimed":
             return False
         await replies.store(key, build_reply(), WEEK)
         return True
 
-    asked = await asyncio.gather(*(ask(f"c{number}", f"k{number % 5}") for number in range(100)))
+    results = await asyncio.gather(*(ask(f"c{number}", f"k{number % 5}") for number in range(100)))
 
-    assert sum(asked) == 5
+    assert sum(results) == 5

@@ -51,9 +51,9 @@ class Store:
         self.begins: list[int] = []
 
     async def answer(self, request: web.Request) -> web.StreamResponse:
-        wanted = request.headers.get("Range", "bytes=0-")
+        requested_range = request.headers.get("Range", "bytes=0-")
         fits = request.headers.get("If-Range", self.tag) == self.tag
-        begin = int(wanted.removeprefix("bytes=").removesuffix("-")) if fits else 0
+        begin = int(requested_range.removeprefix("bytes=").removesuffix("-")) if fits else 0
         self.begins.append(begin)
         headers = {"Content-Length": str(len(self.body) - begin), **({"ETag": self.tag} if self.tag else {})}
         if begin:
@@ -132,30 +132,30 @@ async def test_a_file_of_another_size_than_announced_is_refused_and_removed(serv
 
 @pytest.mark.parametrize("status", [400, 403, 404, 410])
 async def test_expired_download_address_is_rejected_without_retry(serve: Serve, tmp_path: Path, status: int) -> None:
-    asked: list[str] = []
+    requested_ranges: list[str] = []
 
     async def handler(request: web.Request) -> web.Response:
-        asked.append(request.path)
+        requested_ranges.append(request.path)
         return web.Response(status=status)
 
     url = await serve(handler)
     async with _create_downloader() as transfers:
         assert await transfers.save(f"{url}/file", tmp_path / "file") == "refused"
-    assert len(asked) == 1
+    assert len(requested_ranges) == 1
 
 
 async def test_a_server_that_stays_busy_is_given_up_after_the_last_attempt(serve: Serve, tmp_path: Path) -> None:
-    asked: list[str] = []
+    requested_paths: list[str] = []
 
     async def handler(request: web.Request) -> web.Response:
-        asked.append(request.path)
+        requested_paths.append(request.path)
         return web.Response(status=503, headers={"Retry-After": "0"})
 
     url = await serve(handler)
     async with _create_downloader() as transfers:
         with pytest.raises(SourceUnavailable, match="returned status 503, 3 times"):
             await transfers.save(f"{url}/file", tmp_path / "file")
-    assert len(asked) == 3
+    assert len(requested_paths) == 3
 
 
 async def test_retry_after_delay_is_respected(serve: Serve) -> None:
@@ -178,19 +178,19 @@ async def test_retry_after_delay_is_respected(serve: Serve) -> None:
 
 
 async def test_silent_server_times_out(serve: Serve, tmp_path: Path) -> None:
-    silent = asyncio.Event()
+    silence_end = asyncio.Event()
 
     async def handler(request: web.Request) -> web.StreamResponse:
         response = web.StreamResponse(headers={"Content-Length": "10"})
         await response.prepare(request)
-        await silent.wait()
+        await silence_end.wait()
         return response
 
     url = await serve(handler)
     async with _create_downloader(patience=0.05, attempts=2) as transfers:
         with pytest.raises(SourceUnavailable, match="no response in time"):
             await transfers.save(f"{url}/file", tmp_path / "file")
-    silent.set()
+    silence_end.set()
 
 
 async def test_an_answer_that_is_too_large_is_refused(serve: Serve) -> None:
@@ -204,22 +204,22 @@ async def test_an_answer_that_is_too_large_is_refused(serve: Serve) -> None:
 
 
 async def test_api_key_is_not_sent_to_redirect_hosts(serve: Serve) -> None:
-    shown: list[str | None] = []
+    received_keys: list[str | None] = []
 
     async def answer_done(request: web.Request) -> web.Response:
-        shown.append(request.headers.get("x-api-key"))
+        received_keys.append(request.headers.get("x-api-key"))
         return web.Response(body=b"done")
 
-    elsewhere = await serve(answer_done)
+    other_address = await serve(answer_done)
 
     async def redirect(request: web.Request) -> web.Response:
-        shown.append(request.headers.get("x-api-key"))
-        raise web.HTTPFound(f"{elsewhere}/")
+        received_keys.append(request.headers.get("x-api-key"))
+        raise web.HTTPFound(f"{other_address}/")
 
     url = await serve(redirect)
     async with _create_downloader() as transfers:
         assert await transfers.read(f"{url}/", "secret") == b"done"
-    assert shown == ["secret", None]
+    assert received_keys == ["secret", None]
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:9/x", "http://example.org/x", "file:///etc/passwd"])
@@ -239,7 +239,7 @@ async def test_a_redirect_into_a_private_network_is_not_followed(serve: Serve) -
             await transfers.read(f"{url}/")
 
 
-async def test_every_retry_of_a_dead_source_is_told(
+async def test_every_retry_of_a_dead_source_is_logged(
     serve: Serve, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def answer_unavailable(request: web.Request) -> web.StreamResponse:
@@ -249,9 +249,9 @@ async def test_every_retry_of_a_dead_source_is_told(
     async with _create_downloader() as transfers:
         with pytest.raises(SourceUnavailable):
             await transfers.read(f"{url}/list")
-    told = [record.getMessage() for record in caplog.records]
-    assert [text.partition("Trying again")[2] for text in told] == [
+    messages = [record.getMessage() for record in caplog.records]
+    assert [text.partition("Trying again")[2] for text in messages] == [
         " in 0 s (attempt 2 of 3).",
         " in 0 s (attempt 3 of 3).",
     ]
-    assert "503" in told[0]
+    assert "503" in messages[0]

@@ -51,8 +51,10 @@ def export(command_line: CommandLine, saved: Path, monkeypatch: pytest.MonkeyPat
 def test_export_rejected_at_once_or_midway_keeps_the_previously_saved_log(
     command_line: CommandLine, saved_log: Path, monkeypatch: pytest.MonkeyPatch, pages: tuple[bytes, ...]
 ) -> None:
-    said = get_error_message(export(command_line, saved_log, monkeypatch, *pages, build_problem("forbidden", 403)))
-    assert said.startswith("Error: ")
+    error_message = get_error_message(
+        export(command_line, saved_log, monkeypatch, *pages, build_problem("forbidden", 403))
+    )
+    assert error_message.startswith("Error: ")
     assert saved_log.read_text() == LAST_WEEKS
     assert [path.name for path in saved_log.parent.iterdir()] == ["log.jsonl"]
 
@@ -60,20 +62,20 @@ def test_export_rejected_at_once_or_midway_keeps_the_previously_saved_log(
 def test_complete_export_replaces_the_previous_log(
     command_line: CommandLine, saved_log: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ended = export(command_line, saved_log, monkeypatch, build_page(None), answer(TIP))
-    assert (ended.code, ended.out) == (0, f"1:{'0' * 64}\n")
+    result = export(command_line, saved_log, monkeypatch, build_page(None), answer(TIP))
+    assert (result.code, result.out) == (0, f"1:{'0' * 64}\n")
     head, entry = map(json.loads, saved_log.read_text().splitlines())
     assert (head["reader"], entry["number"]) == ("owner", 1)
 
 
 def test_export_into_missing_folder_is_rejected(command_line: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ASSAYER_API_KEY", "ak_x")
-    said = get_error_message(command_line("admin", "audit-log", "export", "none/log.jsonl"))
-    assert said == "Error: none/log.jsonl cannot be written: No such file or directory."
+    error_message = get_error_message(command_line("admin", "audit-log", "export", "none/log.jsonl"))
+    assert error_message == "Error: none/log.jsonl cannot be written: No such file or directory."
 
 
 @pytest.mark.parametrize(
-    ("content", "why"),
+    ("content", "message"),
     [
         (None, "No such file or directory"),
         (b"\xff\xfe\x00", "it is not text"),
@@ -82,12 +84,12 @@ def test_export_into_missing_folder_is_rejected(command_line: CommandLine, monke
     ],
 )
 def test_invalid_audit_log_file_is_rejected(
-    command_line: CommandLine, tmp_path: Path, content: bytes | None, why: str
+    command_line: CommandLine, tmp_path: Path, content: bytes | None, message: str
 ) -> None:
     if content is not None:
         (tmp_path / "log.jsonl").write_bytes(content)
-    said = get_error_message(command_line("admin", "audit-log", "verify", "log.jsonl"))
-    assert why in said
+    error_message = get_error_message(command_line("admin", "audit-log", "verify", "log.jsonl"))
+    assert message in error_message
 
 
 def test_folder_instead_of_audit_log_is_rejected(command_line: CommandLine, tmp_path: Path) -> None:

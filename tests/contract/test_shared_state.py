@@ -28,8 +28,8 @@ async def test_concurrent_changes_are_serialized(state: SharedState) -> None:
         number = 0 if text == "{}" else int(text)
         return str(number + 1), number
 
-    seen = await asyncio.gather(*(state.change("k", count) for _ in range(40)))
-    assert sorted(seen) == list(range(40))
+    results = await asyncio.gather(*(state.change("k", count) for _ in range(40)))
+    assert sorted(results) == list(range(40))
 
 
 async def test_failed_change_leaves_state_unchanged(state: SharedState) -> None:

@@ -18,8 +18,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture
 def client(simulator: Simulator) -> Iterator[openai.OpenAI]:
-    with open_client(simulator) as made:
-        yield made
+    with open_client(simulator) as opened_client:
+        yield opened_client
 
 
 def test_models_are_listed_and_found(client: openai.OpenAI, simulator: Simulator) -> None:
@@ -51,8 +51,8 @@ def test_plain_json_mode_follows_a_schema_in_the_prompt(client: openai.OpenAI) -
 
 
 def test_sampled_answers_differ_and_are_not_counted_as_repeats(client: openai.OpenAI, simulator: Simulator) -> None:
-    said = [ask(client, temperature=0.8).choices[0].message.content for _ in range(3)]
-    assert len(set(said)) == 3
+    contents = [ask(client, temperature=0.8).choices[0].message.content for _ in range(3)]
+    assert len(set(contents)) == 3
     assert simulator.read_stats().repeated_prompts == 0
     again = [ask(client, temperature=0).choices[0].message.content for _ in range(2)]
     assert len(set(again)) == 1
@@ -60,31 +60,31 @@ def test_sampled_answers_differ_and_are_not_counted_as_repeats(client: openai.Op
 
 
 def test_answer_longer_than_max_tokens_is_cut(client: openai.OpenAI, simulator: Simulator) -> None:
-    whole = ask_for_text(client)
-    cut = ask(client, max_tokens=20)
-    assert cut.choices[0].finish_reason == "length"
-    assert cut.choices[0].message.content == whole[:80]
-    assert cut.usage.completion_tokens == 20
+    complete_text = ask_for_text(client)
+    truncated = ask(client, max_tokens=20)
+    assert truncated.choices[0].finish_reason == "length"
+    assert truncated.choices[0].message.content == complete_text[:80]
+    assert truncated.usage.completion_tokens == 20
     assert simulator.read_stats().cut_by_max_tokens == 1
 
 
 def test_wrong_key_is_refused_and_not_echoed(client: openai.OpenAI, simulator: Simulator) -> None:
     simulator.configure(api_key="sk-right-key")
     wrong = client.with_options(api_key="sk-wrong-key-0123")
-    with pytest.raises(openai.AuthenticationError, match="Incorrect API key provided") as refused:
+    with pytest.raises(openai.AuthenticationError, match="Incorrect API key provided") as caught:
         ask(wrong)
-    assert refused.value.code == "invalid_api_key"
-    assert "wrong-key" not in str(refused.value)
+    assert caught.value.code == "invalid_api_key"
+    assert "wrong-key" not in str(caught.value)
     with pytest.raises(openai.AuthenticationError):
         wrong.models.list()
     ask_for_text(client.with_options(api_key="sk-right-key"))
 
 
 def test_unknown_model_is_not_found(client: openai.OpenAI) -> None:
-    with pytest.raises(openai.NotFoundError) as refused:
+    with pytest.raises(openai.NotFoundError) as caught:
         ask(client, model="gpt-unheard-of")
-    assert refused.value.code == "model_not_found"
-    assert "`gpt-unheard-of` does not exist" in refused.value.message
+    assert caught.value.code == "model_not_found"
+    assert "`gpt-unheard-of` does not exist" in caught.value.message
 
 
 @pytest.mark.parametrize(
@@ -99,9 +99,9 @@ def test_unknown_model_is_not_found(client: openai.OpenAI) -> None:
     ],
 )
 def test_bad_parameter_is_refused_with_its_name(client: openai.OpenAI, options: Any, complaint: str) -> None:
-    with pytest.raises(openai.BadRequestError, match=complaint) as refused:
+    with pytest.raises(openai.BadRequestError, match=complaint) as caught:
         ask(client, **options)
-    assert refused.value.type == "invalid_request_error"
+    assert caught.value.type == "invalid_request_error"
 
 
 @pytest.mark.parametrize(

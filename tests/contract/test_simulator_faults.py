@@ -16,16 +16,16 @@ from tests.contract.simulated import QUESTION, Judgements, ask, ask_for_text, op
 
 @pytest.fixture
 def client(simulator: Simulator) -> Iterator[openai.OpenAI]:
-    with open_client(simulator) as made:
-        yield made
+    with open_client(simulator) as opened_client:
+        yield opened_client
 
 
 def test_rate_limit_response_includes_retry_after(client: openai.OpenAI, simulator: Simulator) -> None:
     simulator.configure(rate_limit_rate=1, retry_after=0.25)
-    with pytest.raises(openai.RateLimitError) as refused:
+    with pytest.raises(openai.RateLimitError) as caught:
         ask(client)
-    assert refused.value.response.headers["retry-after"] == "0.25"
-    assert refused.value.code == "rate_limit_exceeded"
+    assert caught.value.response.headers["retry-after"] == "0.25"
+    assert caught.value.code == "rate_limit_exceeded"
     assert simulator.read_stats().injected == {"rate_limited": 1}
 
 
@@ -125,10 +125,10 @@ async def test_disconnected_client_is_counted_as_abandoned(simulator: Simulator)
 
     async with openai.AsyncOpenAI(base_url=simulator.base_url, api_key="k", max_retries=0) as client:
         question: Any = {"model": "simulated", "messages": [{"role": "user", "content": QUESTION}]}
-        asking = asyncio.create_task(client.chat.completions.create(**question))
+        task = asyncio.create_task(client.chat.completions.create(**question))
         await wait_for_in_flight(1)
-        asking.cancel()
-        await asyncio.wait([asking])
+        task.cancel()
+        await asyncio.wait([task])
     stats = await wait_for_in_flight(0)
     assert (stats.in_flight, stats.abandoned, stats.answered) == (0, 1, 0)
 

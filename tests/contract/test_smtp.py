@@ -16,13 +16,13 @@ from workers.mail.smtp import SmtpConnection
 
 def build_settings(post: MailServer | int, **others: Any) -> MailServerSettings:
     port = post if isinstance(post, int) else post.port
-    given = {"host": "127.0.0.1", "port": port, "tls": "off", "sender": "assayer@example.org", "deadline_seconds": 20}
-    return MailServerSettings.model_validate(given | others)
+    fields = {"host": "127.0.0.1", "port": port, "tls": "off", "sender": "assayer@example.org", "deadline_seconds": 20}
+    return MailServerSettings.model_validate(fields | others)
 
 
-def build_letter(to: str = "ada@example.org") -> EmailMessage:
+def build_letter(recipient: str = "ada@example.org") -> EmailMessage:
     message = EmailMessage(SMTP)
-    message["From"], message["To"], message["Subject"] = "assayer@example.org", to, "Fertig: Förderrunde"
+    message["From"], message["To"], message["Subject"] = "assayer@example.org", recipient, "Fertig: Förderrunde"
     message.set_content("56 in full\n")
     return message
 
@@ -30,8 +30,8 @@ def build_letter(to: str = "ada@example.org") -> EmailMessage:
 async def test_mails_share_an_unencrypted_connection_by_default() -> None:
     async with run_mail_server() as post, SmtpConnection(build_settings(post)) as server:
         assert await server.reach() == f"127.0.0.1:{post.port} responds, not encrypted."
-        said = [await server.send(build_letter()), await server.send(build_letter("bob@example.org"))]
-    assert said[0].endswith("accepted it: queued as 7")
+        refusals = [await server.send(build_letter()), await server.send(build_letter("bob@example.org"))]
+    assert refusals[0].endswith("accepted it: queued as 7")
     assert [item.recipients for item in post.letters] == [("ada@example.org",), ("bob@example.org",)]
     assert post.letters[0].message["Subject"] == "Fertig: Förderrunde"
     assert post.letters[0].text == "56 in full\n"
@@ -44,8 +44,8 @@ async def test_mails_are_sent_with_tls_and_authentication(mode: str, tmp_path: P
     async with run_mail_server(tls=context, tls_at_once=mode == "tls", sign_in=True) as post:
         chosen = build_settings(post, tls=mode, ca_file=authority, user="assayer", password=SecretStr("secret"))
         async with SmtpConnection(chosen) as server:
-            assert "encrypted with TLS" in (said := await server.reach())
-            assert said.endswith("signed in as assayer.")
+            assert "encrypted with TLS" in (message := await server.reach())
+            assert message.endswith("signed in as assayer.")
             await server.send(build_letter())
     assert post.letters[0].signed_in
     assert post.letters[0].encrypted or mode == "tls"
@@ -83,7 +83,7 @@ async def test_unreachable_mail_server_is_reported(unused_tcp_port: int) -> None
 
 
 @pytest.mark.parametrize(
-    ("where", "answer", "kind"),
+    ("stage", "answer", "kind"),
     [
         ("recipient_answer", "550 5.1.1 no such mailbox", MailRefused),
         ("recipient_answer", "450 4.2.1 greylisted", MailPostponed),
@@ -92,24 +92,24 @@ async def test_unreachable_mail_server_is_reported(unused_tcp_port: int) -> None
         ("sender_answer", "553 5.7.1 not your address", MailServerUnavailable),
     ],
 )
-async def test_server_reply_decides_between_rejection_and_retry(where: str, answer: str, kind: type[Exception]) -> None:
+async def test_server_reply_decides_between_rejection_and_retry(stage: str, answer: str, kind: type[Exception]) -> None:
     async with run_mail_server() as post, SmtpConnection(build_settings(post)) as server:
-        setattr(post, where, answer)
+        setattr(post, stage, answer)
         with pytest.raises(kind, match=answer.partition(" ")[2]):
             await server.send(build_letter())
-        setattr(post, where, None)
+        setattr(post, stage, None)
         await server.send(build_letter())
     assert len(post.letters) == 1
 
 
-@pytest.mark.parametrize("where", ["MAIL", "DATA"])
-async def test_crashed_server_is_reconnected_for_the_next_mail(where: str) -> None:
+@pytest.mark.parametrize("stage", ["MAIL", "DATA"])
+async def test_crashed_server_is_reconnected_for_the_next_mail(stage: str) -> None:
     async with run_mail_server() as post, SmtpConnection(build_settings(post)) as server:
-        post.die_at, post.dying = where, 1
+        post.die_at, post.dying = stage, 1
         with pytest.raises(MailPostponed):
             await server.send(build_letter())
         await server.send(build_letter())
-    assert len(post.letters) == (2 if where == "DATA" else 1)  # of the first nobody said that it was taken
+    assert len(post.letters) == (2 if stage == "DATA" else 1)  # of the first nobody said that it was taken
 
 
 async def test_hung_server_times_out_at_the_deadline() -> None:

@@ -14,11 +14,11 @@ from pydantic import SecretStr
 
 from assayer.errors import SourceRefused, SourceUnavailable, StorageError
 from orchestrator.store import Database, PgResponseCache, PgSharedState
-from tests.contract.small_source import Asked, SmallSource, answer_in_order
+from tests.contract.small_source import ReceivedRequest, SmallSource, answer_in_order
 from tests.contract.small_source_gateway import (
     CLOCK,
     QUICK,
-    Held,
+    HeldRequests,
     call,
     create_in_memory_gateway,
     fetch,
@@ -82,12 +82,12 @@ async def test_identical_concurrent_fetches_share_a_request(source: SmallSource)
 
 
 async def test_abandoned_request_is_cancelled_and_releases_its_connection(source: SmallSource) -> None:
-    source.behaviour = Held()
+    source.behaviour = HeldRequests()
     async with open_source_gateway(source, connections=1) as gateway:
-        asked = asyncio.create_task(fetch(gateway))
+        task = asyncio.create_task(fetch(gateway))
         await source.has_been_asked(1)
-        asked.cancel()
-        await asyncio.gather(asked, return_exceptions=True)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
         source.behaviour = answer_in_order()
 
         # The connection and the claim are free again.
@@ -104,10 +104,10 @@ async def test_transient_failure_is_retried(source: SmallSource, status: int) ->
 
 
 async def test_broken_connection_is_retried(source: SmallSource) -> None:
-    async def behave(asked: Asked) -> web.StreamResponse:
-        if asked.number == 0 and asked.request.transport is not None:
-            asked.request.transport.abort()
-        return await answer_in_order()(asked)
+    async def behave(request: ReceivedRequest) -> web.StreamResponse:
+        if request.number == 0 and request.request.transport is not None:
+            request.request.transport.abort()
+        return await answer_in_order()(request)
 
     source.behaviour = behave
     async with open_source_gateway(source) as gateway:
@@ -126,7 +126,7 @@ async def test_persistently_failing_source_is_unavailable_with_its_last_error(so
 
 
 async def test_source_that_does_not_answer_in_time_is_unavailable(source: SmallSource) -> None:
-    source.behaviour = Held()
+    source.behaviour = HeldRequests()
     async with open_source_gateway(source, attempts=1, answer_seconds=0.2) as gateway:
         with pytest.raises(SourceUnavailable, match=r"no response within 0\.2 s"):
             await fetch(gateway)
@@ -154,18 +154,18 @@ async def test_failure_is_not_cached(source: SmallSource) -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "words", "asked"),
+    ("answer", "words", "request_number"),
     [((400, {}), "status 400", 1), ((302, {"Location": "/api/papers/1"}), "more than 3 times", 4)],
 )
 async def test_rejected_requests_and_endless_redirects_are_not_retried(
-    source: SmallSource, answer: tuple[int, dict[str, str]], words: str, asked: int
+    source: SmallSource, answer: tuple[int, dict[str, str]], words: str, request_number: int
 ) -> None:
     source.behaviour = answer_in_order(*[answer] * 50)
     async with open_source_gateway(source) as gateway:
         with pytest.raises(SourceRefused, match=words):
             await fetch(gateway)
 
-    assert len(source.paths) == asked
+    assert len(source.paths) == request_number
 
 
 @pytest.mark.parametrize(("key", "words"), [("", "Set ASSAYER_S2__API_KEY"), ("k", "Check ASSAYER_S2__API_KEY")])
@@ -185,17 +185,17 @@ async def test_same_host_redirect_is_followed_after_the_request_spacing(source: 
 
 
 async def test_redirect_to_another_host_is_rejected(source: SmallSource) -> None:
-    async with SmallSource() as other:
-        source.behaviour = answer_in_order((302, {"Location": f"{other.url}/papers/1"}))
+    async with SmallSource() as other_source:
+        source.behaviour = answer_in_order((302, {"Location": f"{other_source.url}/papers/1"}))
         async with open_source_gateway(source) as gateway:
             with pytest.raises(SourceRefused, match="redirected from"):
                 await fetch(gateway)
-        assert other.paths == []
+        assert other_source.paths == []
 
 
 async def test_failures_behind_a_redirect_count_for_the_circuit_breaker(source: SmallSource) -> None:
-    async def behave(asked: Asked) -> web.StreamResponse:
-        if asked.path == "behind":
+    async def behave(request: ReceivedRequest) -> web.StreamResponse:
+        if request.path == "behind":
             return web.Response(status=500)
         return web.Response(status=302, headers={"Location": "/api/behind"})
 
@@ -210,7 +210,7 @@ async def test_failures_behind_a_redirect_count_for_the_circuit_breaker(source: 
 
 
 async def test_answer_that_is_too_large_is_refused(source: SmallSource) -> None:
-    async def behave(_: Asked) -> web.StreamResponse:
+    async def behave(_: ReceivedRequest) -> web.StreamResponse:
         response = web.Response(body=b"0" * 3_000_000)
         response.enable_compression()
         return response
@@ -225,27 +225,27 @@ async def test_answer_that_is_too_large_is_refused(source: SmallSource) -> None:
 async def test_api_key_and_email_are_masked_in_errors_and_logs(
     source: SmallSource, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async def behave(asked: Asked) -> web.StreamResponse:
-        if asked.path == "echo":
-            return web.Response(status=400, text=f"bad request: {asked.request.path_qs}")
-        return web.Response(status=500, text=f"{asked.query}")
+    async def behave(request: ReceivedRequest) -> web.StreamResponse:
+        if request.path == "echo":
+            return web.Response(status=400, text=f"bad request: {request.request.path_qs}")
+        return web.Response(status=500, text=f"{request.query}")
 
     source.behaviour = behave
     caplog.set_level(logging.DEBUG)
-    who: dict[str, Any] = {"api_key": SecretStr("s3cret"), "email": "me@example.org"}
+    identity: dict[str, Any] = {"api_key": SecretStr("s3cret"), "email": "me@example.org"}
     errors = []
-    async with open_source_gateway(source, OpenAlexSettings, **who, attempts=5, breaker_failures=5) as gateway:
+    async with open_source_gateway(source, OpenAlexSettings, **identity, attempts=5, breaker_failures=5) as gateway:
         for path in ("echo", "fails"):
             with pytest.raises((SourceRefused, SourceUnavailable)) as caught:
                 await fetch(gateway, path)
             errors.append(caught.value)
-        told = [str(error) for error in errors] + [repr(error.__cause__) for error in errors]
+        messages = [str(error) for error in errors] + [repr(error.__cause__) for error in errors]
 
     assert source.asked[0].query == {"api_key": "s3cret", "mailto": "me@example.org"}
-    assert "echo" in told[0]
-    shown = " ".join(told) + caplog.text
-    assert "s3cret" not in shown
-    assert "example.org" not in shown
+    assert "echo" in messages[0]
+    visible_text = " ".join(messages) + caplog.text
+    assert "s3cret" not in visible_text
+    assert "example.org" not in visible_text
 
 
 async def test_shared_state_error_is_raised_unchanged(source: SmallSource) -> None:
@@ -260,7 +260,7 @@ async def test_shared_state_error_is_raised_unchanged(source: SmallSource) -> No
 
 
 async def test_closing_gateway_ends_all_pending_fetches(source: SmallSource) -> None:
-    source.behaviour = Held()
+    source.behaviour = HeldRequests()
     async with open_source_gateway(source, connections=1) as gateway:
         waiting = [asyncio.create_task(fetch(gateway, f"papers/{number}")) for number in range(5)]
         await source.has_been_asked(1)
@@ -279,8 +279,8 @@ async def test_closing_gateway_ends_a_just_started_fetch(source: SmallSource) ->
 
 
 async def test_bodies_are_not_kept_after_delivery(source: SmallSource, database: Database) -> None:
-    async def behave(asked: Asked) -> web.StreamResponse:
-        return web.Response(body=asked.path.encode() * 10_000)
+    async def behave(request: ReceivedRequest) -> web.StreamResponse:
+        return web.Response(body=request.path.encode() * 10_000)
 
     source.behaviour = behave
     settings = SourceSettings(base_url=source.url, **QUICK)
@@ -292,6 +292,8 @@ async def test_bodies_are_not_kept_after_delivery(source: SmallSource, database:
         assert await asyncio.gather(*(fetch_length(number) for number in range(20))) == [20_000] * 20
         gc.collect()
         # Asking some of the others for more than their type makes them load what they stand for.
-        kept = [item for item in gc.get_objects() if type(item) is SourceResponse and len(item.body) == 20_000]
+        kept_responses = [
+            item for item in gc.get_objects() if type(item) is SourceResponse and len(item.body) == 20_000
+        ]
 
-    assert kept == []
+    assert kept_responses == []

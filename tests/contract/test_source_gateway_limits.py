@@ -12,8 +12,8 @@ from aiohttp import web
 from assayer.errors import SourceBusy, SourceUnavailable
 from assayer.models.remote import CachedResponse
 from cluster.clock import SystemClock
-from tests.contract.small_source import Asked, SmallSource, answer_in_order
-from tests.contract.small_source_gateway import CLOCK, QUICK, Held, fetch, open_source_gateway
+from tests.contract.small_source import ReceivedRequest, SmallSource, answer_in_order
+from tests.contract.small_source_gateway import CLOCK, QUICK, HeldRequests, fetch, open_source_gateway
 from workers.outbound.source_gateway import SourceGateway
 from workers.outbound.source_settings import OpenAlexSettings, SourceSettings
 from workers.outbound.store import InMemoryResponseCache, InMemorySharedState
@@ -31,12 +31,12 @@ class HastyClock(SystemClock):
 
 @pytest.mark.parametrize("form", ["seconds", "date"])
 async def test_retry_after_delays_all_requests_to_the_source(source: SmallSource, form: str) -> None:
-    async def behave(asked: Asked) -> web.StreamResponse:
-        if asked.number > 0:
-            return await answer_in_order()(asked)
+    async def behave(request: ReceivedRequest) -> web.StreamResponse:
+        if request.number > 0:
+            return await answer_in_order()(request)
         # A date has whole seconds: two ahead are more than one.
-        said = "1" if form == "seconds" else format_datetime(CLOCK.now() + dt.timedelta(seconds=2), usegmt=True)
-        return web.Response(status=429, headers={"Retry-After": said})
+        retry_after = "1" if form == "seconds" else format_datetime(CLOCK.now() + dt.timedelta(seconds=2), usegmt=True)
+        return web.Response(status=429, headers={"Retry-After": retry_after})
 
     source.behaviour = behave
     async with open_source_gateway(
@@ -79,16 +79,16 @@ async def test_pause_beyond_callers_patience_is_rejected_immediately(source: Sma
 
 
 async def test_distant_turn_is_rejected_for_impatient_callers_only(source: SmallSource) -> None:
-    held = source.behaviour = Held()
+    held_requests = source.behaviour = HeldRequests()
     async with open_source_gateway(source, connections=1, spacing_seconds=0.5) as gateway:
-        patient = [asyncio.create_task(fetch(gateway, f"papers/{n}", owner=f"p{n}")) for n in range(5)]
+        tasks = [asyncio.create_task(fetch(gateway, f"papers/{n}", owner=f"p{n}")) for n in range(5)]
         await source.has_been_asked(1)
 
         with pytest.raises(SourceBusy, match="next request can start in"):
             await fetch(gateway, "papers/x", owner="hasty", patience=0.2)
 
-        held.opened.set()
-        await asyncio.gather(*patient)
+        held_requests.opened.set()
+        await asyncio.gather(*tasks)
     assert "papers/x" not in source.paths
 
 
@@ -120,7 +120,7 @@ class CountedResponses(InMemoryResponseCache):
 
 
 async def test_turns_rotate_fairly_between_callers(source: SmallSource) -> None:
-    held = source.behaviour = Held()
+    held_requests = source.behaviour = HeldRequests()
     settings, replies = SourceSettings(base_url=source.url, connections=1, **QUICK), CountedResponses(9)
     async with SourceGateway({"small": settings}, replies, InMemorySharedState(CLOCK), CLOCK) as gateway:
         first = asyncio.create_task(fetch(gateway, "first"))
@@ -128,7 +128,7 @@ async def test_turns_rotate_fairly_between_callers(source: SmallSource) -> None:
         many = [asyncio.create_task(fetch(gateway, f"a{n}", owner="a")) for n in range(6)]
         few = [asyncio.create_task(fetch(gateway, f"b{n}", owner="b")) for n in range(2)]
         await replies.all_claimed.wait()
-        held.opened.set()
+        held_requests.opened.set()
         await asyncio.gather(first, *many, *few)
 
     order = source.paths[1:]
@@ -149,13 +149,13 @@ async def test_circuit_breaker_opens_and_later_allows_a_single_probe(source: Sma
             await fetch(gateway, "papers/4")
         assert len(source.paths) == 3
 
-        held = source.behaviour = Held()
+        held_requests = source.behaviour = HeldRequests()
         clock.ahead += 600.0
         probe = asyncio.create_task(fetch(gateway, "papers/4"))
         await source.has_been_asked(4)
         with pytest.raises(SourceUnavailable, match="are suspended"):
             await fetch(gateway, "papers/5")
-        held.opened.set()
+        held_requests.opened.set()
 
         assert (await probe).status == 200
         assert (await fetch(gateway, "papers/5")).status == 200
@@ -174,7 +174,7 @@ async def test_queued_requests_fail_when_the_circuit_breaker_opens(source: Small
 
 @pytest.mark.parametrize("responds", [True, False])
 async def test_caller_patience_ends_retries_before_attempts_run_out(source: SmallSource, responds: bool) -> None:
-    source.behaviour = answer_in_order(*[(500, {})] * 100_000) if responds else Held()
+    source.behaviour = answer_in_order(*[(500, {})] * 100_000) if responds else HeldRequests()
     async with open_source_gateway(source, answer_seconds=0.3, attempts=100_000, breaker_failures=100_000) as gateway:
         with pytest.raises(SourceBusy, match="did not answer within 1 s"):
             await fetch(gateway, patience=1.0)

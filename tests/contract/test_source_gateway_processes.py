@@ -13,7 +13,7 @@ import pytest
 from aiohttp import web
 
 from orchestrator.store import Database
-from tests.contract.small_source import Asked, SmallSource, answer_in_order
+from tests.contract.small_source import ReceivedRequest, SmallSource, answer_in_order
 from workers.outbound.source_settings import SourceSettings
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -74,8 +74,8 @@ async def count_outcomes(process: Process) -> Counter[str]:
 
 @pytest.fixture
 async def gateway_processes(database: Database, database_url: str) -> AsyncIterator[GatewayProcesses]:
-    async with GatewayProcesses(database_url) as started:
-        yield started
+    async with GatewayProcesses(database_url) as opened_processes:
+        yield opened_processes
 
 
 async def test_requests_shared_by_two_processes_are_sent_once(
@@ -87,10 +87,10 @@ async def test_requests_shared_by_two_processes_are_sent_once(
     for process in processes:
         go(process)
 
-    told = [await count_outcomes(process) for process in processes]
+    process_outcomes = [await count_outcomes(process) for process in processes]
 
     assert sorted(source.paths) == sorted(paths)
-    assert sum(told, Counter()) == {"asked": 30, "cached": 30}
+    assert sum(process_outcomes, Counter()) == {"asked": 30, "cached": 30}
 
 
 @pytest.mark.parametrize("connections", [1, pytest.param(4, marks=pytest.mark.slow)])
@@ -104,11 +104,11 @@ async def test_rate_limits_hold_across_processes(
     for process in processes:
         go(process)
 
-    told = [await count_outcomes(process) for process in processes]
+    process_outcomes = [await count_outcomes(process) for process in processes]
 
-    assert told == [{"asked": 4}] * 4
+    assert process_outcomes == [{"asked": 4}] * 4
     on_the_way = 0.0 if connections == 1 else 0.1
-    assert all(later - sooner >= 0.2 - on_the_way for sooner, later in pairwise(source.arrivals))
+    assert all(later_arrival - sooner >= 0.2 - on_the_way for sooner, later_arrival in pairwise(source.arrivals))
     assert source.peak <= connections
 
 
@@ -127,13 +127,13 @@ async def test_retry_after_pause_applies_to_all_processes(
     assert min(source.arrivals[1:]) - source.arrivals[0] >= 2.0
 
 
-async def test_request_of_a_killed_process_is_taken_over(
+async def test_request_of_a_killed_process_is_answered_by_another(
     source: SmallSource, gateway_processes: GatewayProcesses
 ) -> None:
     never = asyncio.Event()
 
-    async def behave(asked: Asked) -> web.StreamResponse:
-        if asked.number == 0:
+    async def behave(request: ReceivedRequest) -> web.StreamResponse:
+        if request.number == 0:
             await never.wait()
         return web.Response(text="here")
 

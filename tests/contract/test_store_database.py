@@ -55,14 +55,14 @@ async def test_concurrent_migrations_all_succeed(empty_database_url: str) -> Non
 
 async def test_migrate_may_take_longer_than_any_other_statement(empty_database_url: str) -> None:
     """Simulates a migration of millions of rows."""
-    impatient = build_settings(empty_database_url, 5.0).model_copy(
+    settings = build_settings(empty_database_url, 5.0).model_copy(
         update={"command_seconds": 1.0, "patience_seconds": 1.0}
     )
     holder = await asyncpg.connect(empty_database_url)
     await holder.fetch("SELECT pg_advisory_lock($1)", MIGRATION_LOCK)
 
     async def migrate_slowly() -> None:
-        async with Database(impatient) as database:
+        async with Database(settings) as database:
             await database.migrate()
 
     task = asyncio.create_task(migrate_slowly())
@@ -102,7 +102,7 @@ async def test_ping_good_server_names_version_and_revision(empty_database_url: s
     assert (after.revision, after.problem) == (get_latest_revision(), "")
 
 
-async def test_ping_missing_database_says_so(empty_database_url: str) -> None:
+async def test_ping_reports_a_missing_database(empty_database_url: str) -> None:
     health = await Database(build_settings(empty_database_url.replace("/test_", "/no_"))).ping()
 
     assert health.server is None
@@ -110,7 +110,7 @@ async def test_ping_missing_database_says_so(empty_database_url: str) -> None:
     assert "createdb" in health.problem
 
 
-async def test_connect_unknown_user_says_so(empty_database_url: str) -> None:
+async def test_connect_reports_an_unknown_user(empty_database_url: str) -> None:
     with pytest.raises(StorageError, match="rejected the user or password") as caught:
         await Database(build_settings(empty_database_url.replace("postgres@", "nobody@"))).connect()
 
@@ -120,9 +120,9 @@ async def test_connect_unknown_user_says_so(empty_database_url: str) -> None:
 @pytest.fixture
 def closed_port() -> Iterator[int]:
     """Bound and not listening: connections are refused, and nobody else can take it."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        yield taken.getsockname()[1]
+    with socket.socket() as bound_socket:
+        bound_socket.bind(("127.0.0.1", 0))
+        yield bound_socket.getsockname()[1]
 
 
 @pytest.fixture
@@ -168,7 +168,7 @@ async def test_invalid_url_error_hides_the_password(url: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("url", "shown"),
+    ("url", "shown_url"),
     [
         ("postgresql://me:sesame@db.example:5433/ore", "PostgreSQL at db.example:5433/ore"),
         ("postgresql://me:ses@me@db.example/ore", "PostgreSQL at db.example/ore"),
@@ -177,11 +177,11 @@ async def test_invalid_url_error_hides_the_password(url: str) -> None:
         ("postgresql://me@/ore?host=%2Frun%2Fpg&password=sesame", "PostgreSQL at /run/pg/ore"),
     ],
 )
-def test_address_never_shows_a_password(url: str, shown: str) -> None:
-    assert strip_credentials(url) == shown
+def test_address_never_shows_a_password(url: str, shown_url: str) -> None:
+    assert strip_credentials(url) == shown_url
 
 
-def test_settings_shown_to_people_hide_the_password() -> None:
+def test_printed_settings_hide_the_password() -> None:
     assert "sesame" not in repr(build_settings("postgresql://me:sesame@host/ore"))
 
 
@@ -239,16 +239,16 @@ async def test_slow_statement_is_not_repeated_and_is_named_in_the_log(
 
 async def test_statement_is_retried_after_server_stops_responding(database_url: str) -> None:
     async with PostgresProxy.run_before(database_url) as proxy:
-        impatient = DatabaseSettings(
+        database_settings = DatabaseSettings(
             url=SecretStr(proxy.url), command_seconds=0.3, connect_seconds=0.3, patience_seconds=20
         )
-        async with Database(impatient) as database:
+        async with Database(database_settings) as database:
             await database.fetch("SELECT 1")
             proxy.hold()
-            asking = asyncio.create_task(database.fetch("SELECT 1 AS one"))
+            task = asyncio.create_task(database.fetch("SELECT 1 AS one"))
             await asyncio.sleep(1)  # longer than a statement may take
             proxy.let_go()
-            assert [row["one"] for row in await asking] == [1]
+            assert [row["one"] for row in await task] == [1]
 
 
 async def test_excess_statements_wait_for_a_free_connection(empty_database_url: str) -> None:
@@ -264,10 +264,10 @@ async def test_request_learns_of_an_outage_within_seconds_while_a_job_waits(data
         await database.fetch("SELECT 1")
         await proxy.cut_connections()
         waiting = asyncio.create_task(database.fetch("SELECT 2"))
-        started = time.monotonic()
+        start = time.monotonic()
         with limit_outage_wait(2.0), pytest.raises(StorageError):
             await database.fetch("SELECT 3")
-        assert time.monotonic() - started < 4
+        assert time.monotonic() - start < 4
         assert not waiting.done()
         await proxy.restore()
         assert [row[0] for row in await waiting] == [2]

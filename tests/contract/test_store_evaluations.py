@@ -65,7 +65,7 @@ async def test_evaluation_has_a_single_final_state_and_only_success_has_report(
     assert await queue.leases.give_back(leases["cancelled"], "It failed.", attempt_failed=True, after_seconds=0) is None
 
     accepted = [Accepted(tenant=CUSTOMER, key=name, job=name) for name in runs]
-    found = await read_findings(database_url, accepted, [], tmp_path)
-    assert found.violations == []
-    assert found.states == {"cancelled": 1, "failed": 1, "succeeded": 1}
+    findings = await read_findings(database_url, accepted, [], tmp_path)
+    assert findings.violations == []
+    assert findings.states == {"cancelled": 1, "failed": 1, "succeeded": 1}
     assert [await evaluations.get(run) is not None for run in runs.values()] == [False, False, True]

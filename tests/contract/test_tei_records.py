@@ -81,10 +81,10 @@ async def test_corpus_built_from_tei_links_passages_to_cited_papers(tmp_path: Pa
         {"id": "walks", "title": "Walks", "abstract": "How to walk.", "doi": "10.1234/walks"},
         {"id": "counts", "title": "Counts of Moths along Lit Roads", "abstract": "Few.", "year": 2012},
     ]
-    others = write_jsonl(tmp_path / "cited.jsonl", cited)
-    await build_corpus([tmp_path / "full.jsonl", others], tmp_path / "corpus", HashingEmbedder())
-    (found,) = await Corpus.open(tmp_path / "corpus", HashingEmbedder()).snippets(["moths walked"], 20, OPEN)
-    assert {item.section: item.cites for item in found if item.paper.id == "moth-1"} == {
+    other_records = write_jsonl(tmp_path / "cited.jsonl", cited)
+    await build_corpus([tmp_path / "full.jsonl", other_records], tmp_path / "corpus", HashingEmbedder())
+    (snippets,) = await Corpus.open(tmp_path / "corpus", HashingEmbedder()).snippets(["moths walked"], 20, OPEN)
+    assert {item.section: item.cites for item in snippets if item.paper.id == "moth-1"} == {
         "abstract": (),
         "Methods": ("walks",),
         "Results": ("counts",),
@@ -94,27 +94,27 @@ async def test_corpus_built_from_tei_links_passages_to_cited_papers(tmp_path: Pa
 def test_command_reports_written_and_rejected_files(tmp_path: Path) -> None:
     (tmp_path / "moth-1.tei.xml").write_bytes(PAPER)
     (tmp_path / "scan.xml").write_bytes(b"<html/>")
-    to = tmp_path / "full.jsonl"
-    told = CliRunner().invoke(app, ["corpus", "ingest", "tei", str(tmp_path), "--to", str(to)])
-    assert told.exit_code == 0, told.output
-    assert "cite 2 works in 2 places" in " ".join(told.output.split())
-    assert "scan.xml" in told.output
-    assert json.loads(to.read_text())["id"] == "moth-1"
-    told = CliRunner().invoke(app, ["corpus", "ingest", "tei", str(tmp_path), "--to", str(to), "--json"])
-    document = json.loads(told.stdout)
-    assert (document["file"], document["written"], document["works"]) == (str(to), 1, 2)
+    target = tmp_path / "full.jsonl"
+    result = CliRunner().invoke(app, ["corpus", "ingest", "tei", str(tmp_path), "--to", str(target)])
+    assert result.exit_code == 0, result.output
+    assert "cite 2 works in 2 places" in " ".join(result.output.split())
+    assert "scan.xml" in result.output
+    assert json.loads(target.read_text())["id"] == "moth-1"
+    result = CliRunner().invoke(app, ["corpus", "ingest", "tei", str(tmp_path), "--to", str(target), "--json"])
+    document = json.loads(result.stdout)
+    assert (document["file"], document["written"], document["works"]) == (str(target), 1, 2)
     assert "scan.xml" in document["refused"][0]
 
 
 def test_existing_output_file_is_kept_when_every_input_is_rejected(tmp_path: Path) -> None:
     (tmp_path / "scan.xml").write_bytes(b"<html/>")
-    to = tmp_path / "full.jsonl"
-    to.write_text("last month's\n")
-    told = CliRunner().invoke(app, ["corpus", "ingest", "tei", str(tmp_path), "--to", str(to)])
-    assert isinstance(told.exception, InputError)
-    assert f"nothing was written to {to}" in str(told.exception)
-    assert "scan.xml" in told.output
-    assert to.read_text() == "last month's\n"
+    target = tmp_path / "full.jsonl"
+    target.write_text("last month's\n")
+    result = CliRunner().invoke(app, ["corpus", "ingest", "tei", str(tmp_path), "--to", str(target)])
+    assert isinstance(result.exception, InputError)
+    assert f"nothing was written to {target}" in str(result.exception)
+    assert "scan.xml" in result.output
+    assert target.read_text() == "last month's\n"
 
 
 def test_unwritable_output_path_is_rejected(tmp_path: Path) -> None:

@@ -26,8 +26,8 @@ NOBODY = "http://127.0.0.1:9"
 
 @pytest.fixture
 async def collector() -> AsyncIterator[Collector]:
-    async with run_collector() as one:
-        yield one
+    async with run_collector() as opened_collector:
+        yield opened_collector
 
 
 @contextmanager
@@ -48,8 +48,8 @@ async def finish_job(queue: Queue, new: NewJob, verdict: JobVerdict = DONE) -> E
     now = dt.datetime.now(dt.UTC)
     for row in (build_answered_row(f"{run}_1", run), build_failed_row(f"{run}_2", run)):
         await answers.record(row.model_copy(update={"at": now}), answer(row.key))
-    for done in (0, 1):
-        await events.append(new.id, "progress", make_stage_progress("reading", done, 1, began=now))
+    for done_count in (0, 1):
+        await events.append(new.id, "progress", make_stage_progress("reading", done_count, 1, began=now))
     await queue.leases.finish(lease, verdict)
     return run
 
@@ -65,12 +65,12 @@ def get_seconds(span: Span) -> float:
 
 async def test_job_is_traced_under_its_submitting_request(queue: Queue, collector: Collector) -> None:
     run = await finish_job(queue, build_traced_job("ev_1", PARENT))
-    with open_exporter(queue.database, collector.url) as told:
-        await told.export_new_traces()
-    whole = await collector.wait_for_span("evaluation")
-    assert whole.trace_id.hex() == PARENT.split("-")[1]
-    assert whole.parent_span_id.hex() == PARENT.split("-")[2]
-    assert read_attributes(whole) == {
+    with open_exporter(queue.database, collector.url) as exporter:
+        await exporter.export_new_traces()
+    evaluation_span = await collector.wait_for_span("evaluation")
+    assert evaluation_span.trace_id.hex() == PARENT.split("-")[1]
+    assert evaluation_span.parent_span_id.hex() == PARENT.split("-")[2]
+    assert read_attributes(evaluation_span) == {
         "assayer.job.id": "ev_1",
         "assayer.job.state": "succeeded",
         "assayer.job.priority": "batch",
@@ -79,17 +79,17 @@ async def test_job_is_traced_under_its_submitting_request(queue: Queue, collecto
         "assayer.run.id": run,
         "assayer.cost_usd": 0.5,
     }
-    others = [span for span in collector.spans if span is not whole]
-    assert {span.parent_span_id for span in others} == {whole.span_id}
-    assert {span.trace_id for span in others} == {whole.trace_id}
-    assert sorted(span.name for span in others) == ["chat small", "chat small", "in the queue", "reading"]
+    other_spans = [span for span in collector.spans if span is not evaluation_span]
+    assert {span.parent_span_id for span in other_spans} == {evaluation_span.span_id}
+    assert {span.trace_id for span in other_spans} == {evaluation_span.trace_id}
+    assert sorted(span.name for span in other_spans) == ["chat small", "chat small", "in the queue", "reading"]
     assert collector.services == {"assayer"}
 
 
 async def test_llm_request_spans_follow_genai_conventions(queue: Queue, collector: Collector) -> None:
     await finish_job(queue, build_job("ev_1"))
-    with open_exporter(queue.database, collector.url) as told:
-        await told.export_new_traces()
+    with open_exporter(queue.database, collector.url) as exporter:
+        await exporter.export_new_traces()
     good, bad = sorted(
         (span for span in collector.spans if span.name == "chat small"), key=lambda span: span.status.code
     )
@@ -118,8 +118,8 @@ async def test_cached_answer_span_has_zero_duration_without_token_counts(queue: 
     row = build_answered_row("key", run, call(cached=True)).model_copy(update={"at": dt.datetime.now(dt.UTC)})
     await PgAnswerCache(queue.database).record(row, answer("key"))
     await queue.leases.finish(lease, DONE)
-    with open_exporter(queue.database, collector.url) as told:
-        await told.export_new_traces()
+    with open_exporter(queue.database, collector.url) as exporter:
+        await exporter.export_new_traces()
     span = await collector.wait_for_span("chat small")
     assert (get_seconds(span), span.kind) == (0, Span.SPAN_KIND_INTERNAL)
     assert "gen_ai.usage.input_tokens" not in read_attributes(span)
@@ -128,19 +128,25 @@ async def test_cached_answer_span_has_zero_duration_without_token_counts(queue: 
 async def test_failed_job_span_has_error_type_but_excludes_content(queue: Queue, collector: Collector) -> None:
     problem = Problem(type="budget-exhausted", title="Spent", detail="Of 'Corals' nothing is left.")
     await finish_job(queue, build_job("ev_1"), JobVerdict(state="failed", problem=problem))
-    with open_exporter(queue.database, collector.url) as told:
-        await told.export_new_traces()
-    whole = await collector.wait_for_span("evaluation")
-    assert (whole.status.code, read_attributes(whole)["error.type"]) == (Status.STATUS_CODE_ERROR, "budget-exhausted")
+    with open_exporter(queue.database, collector.url) as exporter:
+        await exporter.export_new_traces()
+    evaluation_span = await collector.wait_for_span("evaluation")
+    assert (evaluation_span.status.code, read_attributes(evaluation_span)["error.type"]) == (
+        Status.STATUS_CODE_ERROR,
+        "budget-exhausted",
+    )
     assert not any("Corals" in str(span) or "The endpoint is down" in str(span) for span in collector.spans)
 
 
 async def test_job_is_traced_once_and_only_after_it_ends(queue: Queue, collector: Collector) -> None:
     await queue.add(build_job("ev_waiting"), build_job("ev_cancelled"))
     await queue.jobs.cancel(ACME, JobId("ev_cancelled"))
-    with open_exporter(queue.database, collector.url) as one, open_exporter(queue.database, collector.url) as other:
-        for told in (one, other, one):
-            await told.export_new_traces()
+    with (
+        open_exporter(queue.database, collector.url) as first_exporter,
+        open_exporter(queue.database, collector.url) as second_exporter,
+    ):
+        for exporter in (first_exporter, second_exporter, first_exporter):
+            await exporter.export_new_traces()
     assert [read_attributes(span)["assayer.job.id"] for span in collector.spans if span.name == "evaluation"] == [
         "ev_cancelled"
     ]
@@ -149,8 +155,8 @@ async def test_job_is_traced_once_and_only_after_it_ends(queue: Queue, collector
 
 async def test_unsampled_job_is_not_sent(queue: Queue, collector: Collector) -> None:
     await finish_job(queue, build_traced_job("ev_1", UNSAMPLED))
-    with open_exporter(queue.database, collector.url) as told:
-        await told.export_new_traces()
+    with open_exporter(queue.database, collector.url) as exporter:
+        await exporter.export_new_traces()
     assert collector.requests == 0
 
 
@@ -160,11 +166,11 @@ async def test_collector_failure_loses_spans_but_not_jobs(
     collector.status = 400
     for url in (collector.url, NOBODY):
         await finish_job(queue, build_job(f"ev_{len(url)}"))
-        with open_exporter(queue.database, url) as told:
-            await told.export_new_traces()
+        with open_exporter(queue.database, url) as exporter:
+            await exporter.export_new_traces()
     assert caplog.text.count("1 jobs have no complete trace") == 2
     collector.status, before = 200, collector.requests
-    with open_exporter(queue.database, collector.url) as told:
-        await told.export_new_traces()
+    with open_exporter(queue.database, collector.url) as exporter:
+        await exporter.export_new_traces()
     assert collector.requests == before, "what was lost is not told again"
     assert {item.state for item in await queue.jobs.list(ACME)} == {"succeeded"}

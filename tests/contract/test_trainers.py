@@ -52,34 +52,34 @@ def _build_outcome(item: int, value: Any) -> dict[str, Any]:
 LINKS = dict.fromkeys(("job", "items", "events"), "/")
 
 
-def _build_accepted(asked: int) -> bytes:
-    return answer({"id": "rw_1", "item_count": asked, "judge": "pair", "links": LINKS}, 202)
+def _build_accepted(item_count: int) -> bytes:
+    return answer({"id": "rw_1", "item_count": item_count, "judge": "pair", "links": LINKS}, 202)
 
 
 def _build_page(state: str) -> bytes:
     return answer({"items": [], "last": 0, "state": state})
 
 
-def _build_job_answers(state: str, asked: int, *items: dict[str, Any]) -> list[bytes]:
+def _build_job_answers(state: str, item_count: int, *items: dict[str, Any]) -> list[bytes]:
     """The answers of a service whose job has ended, from its submission on."""
     unknown = dict.fromkeys(("problem", "cost_usd", "started_at", "finished_at", "result"))
-    told = {"id": "rw_1", "state": state, "title": "", "priority": "interactive", "attempt": 1, "links": LINKS}
-    told |= {**unknown, "created_at": "2026-11-21T12:00:00Z", "item_count": asked, "items": items}
-    return [_build_accepted(asked), _build_page(state), answer(told)]
+    job = {"id": "rw_1", "state": state, "title": "", "priority": "interactive", "attempt": 1, "links": LINKS}
+    job |= {**unknown, "created_at": "2026-11-21T12:00:00Z", "item_count": item_count, "items": items}
+    return [_build_accepted(item_count), _build_page(state), answer(job)]
 
 
 ABSENT = {"reason": "The model was out of reach."}
 
 
 def test_rewards_keep_item_order_and_are_none_for_failed_items() -> None:
-    refused = {"item": 1, "problem": {"type": "budget-exhausted", "title": "Spent", "detail": "Nothing is left."}}
+    refused_item = {"item": 1, "problem": {"type": "budget-exhausted", "title": "Spent", "detail": "Nothing is left."}}
     with run_script(
-        _build_job_answers("succeeded", 3, _build_outcome(2, 1), refused, _build_outcome(0, ABSENT))
+        _build_job_answers("succeeded", 3, _build_outcome(2, 1), refused_item, _build_outcome(0, ABSENT))
     ) as scripted:
         assert asyncio.run(_create_service(scripted.url).rewards(ITEMS, "pair")) == [None, None, 1.0]
-    asked = json.loads(scripted.received[0].body)
-    assert asked["judge"] == "pair"
-    assert asked["items"][1] == {"question": "Why?", "idea": "idea 1", "abstract": "Because."}
+    request_body = json.loads(scripted.received[0].body)
+    assert request_body["judge"] == "pair"
+    assert request_body["items"][1] == {"question": "Why?", "idea": "idea 1", "abstract": "Because."}
 
 
 @pytest.mark.parametrize("state", ["failed", "cancelled"])
@@ -89,8 +89,8 @@ def test_unsuccessful_job_returns_its_partial_rewards(state: str) -> None:
 
 
 def test_timed_out_group_is_cancelled_and_returns_partial_rewards() -> None:
-    ended = _build_job_answers("cancelled", 3, _build_outcome(0, 0))
-    with run_script([ended[0], _build_page("running"), ended[-1]]) as scripted:
+    job_answers = _build_job_answers("cancelled", 3, _build_outcome(0, 0))
+    with run_script([job_answers[0], _build_page("running"), job_answers[-1]]) as scripted:
         service = ServiceRewards(scripted.url, KEY, seconds=0)
         assert asyncio.run(service.rewards(ITEMS)) == [0.0, None, None]
     assert [item.method for item in scripted.received] == ["POST", "GET", "DELETE"]
@@ -125,9 +125,9 @@ def test_over_1000_items_are_split_into_ordered_requests() -> None:
     items = [RewardQuery("Why?", str(number), "Because.") for number in range(1_001)]
     first = _build_job_answers("succeeded", 1_000, *(_build_outcome(number, number % 2) for number in range(1_000)))
     with run_script([*first, *_build_job_answers("succeeded", 1, _build_outcome(0, 1))]) as scripted:
-        found = asyncio.run(_create_service(scripted.url).rewards(items))
+        rewards = asyncio.run(_create_service(scripted.url).rewards(items))
     assert [len(json.loads(item.body)["items"]) for item in scripted.received if item.method == "POST"] == [1_000, 1]
-    assert found == [*[float(number % 2) for number in range(1_000)], 1.0]
+    assert rewards == [*[float(number % 2) for number in range(1_000)], 1.0]
 
 
 def test_concurrent_completions_are_sent_in_a_single_request() -> None:
@@ -140,7 +140,7 @@ def test_concurrent_completions_are_sent_in_a_single_request() -> None:
         )
 
     assert asyncio.run(gather_rewards()) == [[1.0], [0.0], [None]]
-    assert [len(asked) for asked in judge.asked] == [3]
+    assert [len(query) for query in judge.asked] == [3]
 
 
 def test_cancelled_waiter_does_not_affect_other_rewards() -> None:
@@ -173,8 +173,8 @@ async def test_trl_reward_names_a_column_that_is_missing() -> None:
 
 async def test_verl_uses_fallback_score_when_the_judge_fails() -> None:
     info = {"question": "Why?"}
-    judged = await compute_score("ideas", "red", "red", info, unjudged=-1.0, source=KnownWords())
-    assert judged == {"score": 1.0, "judged": 1.0}
+    score = await compute_score("ideas", "red", "red", info, unjudged=-1.0, source=KnownWords())
+    assert score == {"score": 1.0, "judged": 1.0}
     failed = await compute_score("ideas", "", "red", info, unjudged=-1.0, source=KnownWords())
     assert failed == {"score": -1.0, "judged": 0.0}
     with pytest.raises(InvalidRequest, match="question"):
@@ -216,8 +216,8 @@ def test_trl_training_continues_when_the_judge_fails(tmp_path: Path, monkeypatch
         processing_class=policy.tokenizer,
     )
     trainer.train()
-    assert [len(asked) for asked in judge.asked] == [8, 8]
-    assert any(not item.idea for asked in judge.asked for item in asked)
+    assert [len(query) for query in judge.asked] == [8, 8]
+    assert any(not item.idea for query in judge.asked for item in query)
     logged = [row for row in trainer.state.log_history if "judged" in row]
     assert len(logged) == 2
     assert all(0 < row["judged"] <= 1 for row in logged)
@@ -237,14 +237,14 @@ async def test_verl_loads_the_score_by_its_path_and_awaits_it() -> None:
         "reward_kwargs": {"unjudged": 0.0},
     }
     loaded = reward.get_custom_reward_fn(omegaconf.OmegaConf.create({"reward": {"custom_reward_function": choice}}))
-    said = await loaded(
+    score = await loaded(
         data_source="ideas",
         solution_str="red",
         ground_truth="red",
         extra_info={"question": "Why?"},
         source=KnownWords(),
     )
-    assert said == {"score": 1.0, "judged": 1.0}
+    assert score == {"score": 1.0, "judged": 1.0}
 
 
 @pytest.mark.filterwarnings("ignore")  # of verifiers' own imports

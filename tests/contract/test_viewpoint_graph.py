@@ -49,10 +49,14 @@ async def test_loaded_graph_contains_added_ideas_and_nearest_neighbour_edges(gra
     assert contents.arrays.classes == CLASSES
     edges = find_exact_edges(vectors, contents.arrays.idea_of, PLAN.intra, PLAN.inter)
     arrays = contents.arrays
-    found = dict(zip(zip(arrays.sources.tolist(), arrays.targets.tolist(), strict=True), arrays.weights, strict=True))
-    wanted = dict(zip(zip(edges.sources.tolist(), edges.targets.tolist(), strict=True), edges.weights, strict=True))
-    assert found.keys() == wanted.keys()
-    assert all(np.isclose(found[pair], wanted[pair], atol=1e-6) for pair in wanted)
+    stored_edges = dict(
+        zip(zip(arrays.sources.tolist(), arrays.targets.tolist(), strict=True), arrays.weights, strict=True)
+    )
+    expected_edges = dict(
+        zip(zip(edges.sources.tolist(), edges.targets.tolist(), strict=True), edges.weights, strict=True)
+    )
+    assert stored_edges.keys() == expected_edges.keys()
+    assert all(np.isclose(stored_edges[pair], expected_edges[pair], atol=1e-6) for pair in expected_edges)
     assert (added.ideas, added.viewpoints, 2 * added.edges) == (12, len(vectors), len(edges.sources))
 
 
@@ -63,10 +67,10 @@ async def test_new_idea_is_linked_to_nearest_existing_viewpoints(graph: PgViewpo
     await graph.add([make_prepared_idea(5)])
     after = (await graph.load()).arrays
     assert len(after.vectors) == len(before.vectors) + 3
-    others = after.vectors[:15]
+    other_vectors = after.vectors[:15]
     for node in range(15, 18):
         reached = set(after.sources[(after.targets == node) & (after.sources < 15)].tolist())
-        cosines = others @ after.vectors[node]
+        cosines = other_vectors @ after.vectors[node]
         nearest = [int(row) for row in np.argsort(-cosines)[: PLAN.inter] if cosines[row] > 0]
         assert reached == set(nearest)
     old = (after.sources < 15) & (after.targets < 15)
@@ -135,9 +139,9 @@ async def test_vectors_of_another_model_and_ideas_without_viewpoints_are_refused
     await graph.create(PLAN)
     with pytest.raises(ConfigurationError, match="8 dimensions"):
         await graph.add([make_prepared_idea(1, vectors=make_unit_rows(1, 3, 8))])
-    nothing = Viewpoints(viewpoints=(), maker="splitter v1")
+    no_viewpoints = Viewpoints(viewpoints=(), maker="splitter v1")
     with pytest.raises(InputError, match="no statement to compare"):
-        await graph.add([make_prepared_idea(1, viewpoints=nothing, vectors=make_unit_rows(1, 0))])
+        await graph.add([make_prepared_idea(1, viewpoints=no_viewpoints, vectors=make_unit_rows(1, 0))])
 
 
 async def test_existing_graph_rejects_different_plan_and_accepts_identical_plan(graph: PgViewpointGraph) -> None:
@@ -177,19 +181,19 @@ async def test_graph_instances_see_ideas_added_by_each_other(database: Database,
     one_by_one = make_graph_contents(
         PLAN, [make_prepared_idea(number) for number in range(4)], *([make_prepared_idea(n)] for n in (4, 5, 6))
     )
-    expected, found = one_by_one.arrays, (await first.load()).arrays
-    pairs = [set(zip(item.sources.tolist(), item.targets.tolist(), strict=True)) for item in (expected, found)]
+    expected, arrays = one_by_one.arrays, (await first.load()).arrays
+    pairs = [set(zip(item.sources.tolist(), item.targets.tolist(), strict=True)) for item in (expected, arrays)]
     assert pairs[0] == pairs[1]
 
 
 async def test_graphs_in_the_same_database_are_isolated(database: Database) -> None:
     first = PgViewpointGraph(database, "default", FaissNeighbours())
-    other = PgViewpointGraph(database, "other", FaissNeighbours())
+    other_graph = PgViewpointGraph(database, "other", FaissNeighbours())
     await first.create(PLAN)
-    await other.create(PLAN.model_copy(update={"name": "other"}))
+    await other_graph.create(PLAN.model_copy(update={"name": "other"}))
     await first.add([make_prepared_idea(1)])
-    await other.add([make_prepared_idea(2), make_prepared_idea(3)])
-    assert [len((await item.load()).ideas) for item in (first, other)] == [1, 2]
+    await other_graph.add([make_prepared_idea(2), make_prepared_idea(3)])
+    assert [len((await item.load()).ideas) for item in (first, other_graph)] == [1, 2]
 
 
 async def test_index_with_extra_rows_is_rebuilt_from_graph(database: Database) -> None:
@@ -232,8 +236,8 @@ async def test_concurrent_writers_produce_a_consistent_graph(database: Database)
         known = [await graph.add([make_prepared_idea(number)]) for number in range(12)]
         assert [added.known for added in known] == [1] * 12
     queries = make_unit_rows(9, 4)
-    found = [neighbours.find_nearest(queries, 5).rows.tolist() for neighbours in (first, second)]
-    assert found[0] == found[1]
+    neighbour_rows = [neighbours.find_nearest(queries, 5).rows.tolist() for neighbours in (first, second)]
+    assert neighbour_rows[0] == neighbour_rows[1]
 
 
 async def test_database_connection_is_released_during_edge_search(database: Database, database_url: str) -> None:

@@ -25,11 +25,13 @@ def test_nearest_rows_are_found_after_incremental_adds(kind: str) -> None:
     for start in range(0, 400, 37):
         neighbours.add(vectors[start : start + 37])
     assert len(neighbours) == 400
-    found = neighbours.find_nearest(queries, 5)
+    neighbours_found = neighbours.find_nearest(queries, 5)
     expected = np.argsort(-(queries @ vectors.T), axis=1)[:, :5]
-    shared = np.mean([len(set(a) & set(b)) / 5 for a, b in zip(found.rows.tolist(), expected.tolist(), strict=True)])
+    shared = np.mean(
+        [len(set(a) & set(b)) / 5 for a, b in zip(neighbours_found.rows.tolist(), expected.tolist(), strict=True)]
+    )
     assert shared == 1.0 if kind != "small world" else shared >= 0.95
-    np.testing.assert_allclose(found.cosines[:, 0], (queries @ vectors.T).max(axis=1), atol=TOLERANCE[kind])
+    np.testing.assert_allclose(neighbours_found.cosines[:, 0], (queries @ vectors.T).max(axis=1), atol=TOLERANCE[kind])
 
 
 @KINDS
@@ -39,10 +41,10 @@ def test_rows_that_are_not_allowed_are_never_found(kind: str, share: float) -> N
     neighbours = create_index(kind)
     neighbours.add(vectors)
     allowed = np.random.default_rng(3).random(400) < share
-    found = neighbours.find_nearest(queries, 5, allowed)
-    assert allowed[found.rows[found.rows >= 0]].all()
+    neighbours_found = neighbours.find_nearest(queries, 5, allowed)
+    assert allowed[neighbours_found.rows[neighbours_found.rows >= 0]].all()
     cosines = np.where(allowed, queries @ vectors.T, -np.inf)
-    np.testing.assert_allclose(found.cosines[:, 0], cosines.max(axis=1), atol=TOLERANCE[kind])
+    np.testing.assert_allclose(neighbours_found.cosines[:, 0], cosines.max(axis=1), atol=TOLERANCE[kind])
 
 
 @KINDS
@@ -50,11 +52,11 @@ def test_missing_neighbours_are_padded_with_minus_1(kind: str) -> None:
     neighbours = create_index(kind)
     assert neighbours.find_nearest(make_unit_rows(2, 2), 3).rows.tolist() == [[-1] * 3] * 2
     neighbours.add(make_unit_rows(1, 2))
-    found = neighbours.find_nearest(make_unit_rows(2, 2), 3)
-    assert (found.rows[:, 2] == -1).all()
-    assert np.isneginf(found.cosines[:, 2]).all()
-    nothing = neighbours.find_nearest(make_unit_rows(2, 2), 3, np.zeros(2, np.bool_))
-    assert (nothing.rows == -1).all()
+    neighbours_found = neighbours.find_nearest(make_unit_rows(2, 2), 3)
+    assert (neighbours_found.rows[:, 2] == -1).all()
+    assert np.isneginf(neighbours_found.cosines[:, 2]).all()
+    no_neighbours = neighbours.find_nearest(make_unit_rows(2, 2), 3, np.zeros(2, np.bool_))
+    assert (no_neighbours.rows == -1).all()
 
 
 @pytest.mark.parametrize("exact_up_to", [1_000, 50])

@@ -157,15 +157,17 @@ async def test_page_reader_over_its_limit_is_stopped(
 async def test_failed_page_is_reported_and_all_results_are_cached(
     world: OutsideWorld, search: WebSearch, reader: PageReader, tmp_path: Path
 ) -> None:
-    kept = FileCache(FileStorage(str(tmp_path)), "pages", WebPage, CLOCK, dt.timedelta(days=1), dt.timedelta(days=1))
-    bound = WebAdapter(search, reader, kept, ASK)
+    page_cache = FileCache(
+        FileStorage(str(tmp_path)), "pages", WebPage, CLOCK, dt.timedelta(days=1), dt.timedelta(days=1)
+    )
+    bound = WebAdapter(search, reader, page_cache, ASK)
     good, bad = world.url(f"pages/paper/{KNOWN.entries[0].record.id}"), "http://10.0.0.1/"
     pages = await bound.read([good, bad, good])
     assert list(pages) == [good, bad]
     assert isinstance(pages[good], WebPage)
     assert pages[bad] == Absent(reason="a URL was refused")
     served = world.read_stats("pages")
-    assert await WebAdapter(search, reader, kept, ASK).read([good, bad]) == pages
+    assert await WebAdapter(search, reader, page_cache, ASK).read([good, bad]) == pages
     assert world.read_stats("pages") == served
     first, second = await bound.search(["attention", "zzzz"], 3, OPEN)
     assert (len(first), second) == (3, [])

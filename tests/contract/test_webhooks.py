@@ -40,7 +40,7 @@ HASTY = WebhookSettings(
 )
 
 
-class Watched(PgWebhooks):
+class WatchedWebhooks(PgWebhooks):
     """Store that signals when a delivery has been settled."""
 
     def __init__(self, database: Database) -> None:
@@ -49,9 +49,9 @@ class Watched(PgWebhooks):
 
     async def settle(self, claimed: ClaimedMail | ClaimedDelivery, outcome: DeliveryOutcome) -> bool:
         async with self.settled:
-            kept = await super().settle(claimed, outcome)
+            is_settled = await super().settle(claimed, outcome)
             self.settled.notify_all()
-        return kept
+        return is_settled
 
 
 class Bell:
@@ -63,25 +63,25 @@ class Bell:
 
 
 @pytest.fixture
-async def store(database: Database) -> Watched:
+async def store(database: Database) -> WatchedWebhooks:
     for tenant in (OURS, THEIRS):
         await database.execute("INSERT INTO tenants (id, name) VALUES ($1, $1)", tenant)
-    return Watched(database)
+    return WatchedWebhooks(database)
 
 
 @pytest.fixture
 async def webhook_receiver() -> AsyncIterator[Receiver]:
-    async with run_receiver() as one:
-        yield one
+    async with run_receiver() as opened_receiver:
+        yield opened_receiver
 
 
 async def create_hook(
     store: PgWebhooks, url: str, tenant: TenantId = OURS, events: tuple[Any, ...] = EVENTS, name: str = "wh_1"
 ) -> tuple[WebhookResource, str]:
     secret = generate_secret()
-    made = await store.add(tenant, WebhookId(name), url, SecretCipher([KEY]).encrypt(secret), events, 5)
-    assert isinstance(made, WebhookResource)
-    return made, secret
+    webhook = await store.add(tenant, WebhookId(name), url, SecretCipher([KEY]).encrypt(secret), events, 5)
+    assert isinstance(webhook, WebhookResource)
+    return webhook, secret
 
 
 async def insert_job(
@@ -133,15 +133,15 @@ async def deliver(
                 await running
 
 
-async def wait_for_state(store: "Watched", state: str) -> DeliveryResource:
+async def wait_for_state(store: "WatchedWebhooks", state: str) -> DeliveryResource:
     async with asyncio.timeout(30), store.settled:
-        while (found := (await list_deliveries(store))[0]).state != state:
+        while (delivery := (await list_deliveries(store))[0]).state != state:
             await store.settled.wait()
-    return found
+    return delivery
 
 
 async def test_finished_job_sends_signed_message_to_its_tenants_webhook(
-    database: Database, store: Watched, webhook_receiver: Receiver
+    database: Database, store: WatchedWebhooks, webhook_receiver: Receiver
 ) -> None:
     _, secret = await create_hook(store, webhook_receiver.url)
     await create_hook(store, webhook_receiver.url, THEIRS, name="wh_theirs")
@@ -244,7 +244,7 @@ async def test_rolled_back_verdict_does_not_create_a_delivery(database: Database
 
 
 async def test_failed_delivery_is_retried_with_identical_message(
-    database: Database, store: Watched, webhook_receiver: Receiver
+    database: Database, store: WatchedWebhooks, webhook_receiver: Receiver
 ) -> None:
     await create_hook(store, webhook_receiver.url)
     await insert_job(database, "ev_1")
@@ -261,7 +261,7 @@ async def test_failed_delivery_is_retried_with_identical_message(
 
 
 async def test_delivery_fails_after_last_attempt_and_records_reason(
-    database: Database, store: Watched, webhook_receiver: Receiver
+    database: Database, store: WatchedWebhooks, webhook_receiver: Receiver
 ) -> None:
     await create_hook(store, webhook_receiver.url)
     await insert_job(database, "ev_1")
@@ -274,7 +274,7 @@ async def test_delivery_fails_after_last_attempt_and_records_reason(
     assert len(webhook_receiver.messages) == 3
 
 
-async def test_private_address_is_not_contacted_and_delivery_fails(database: Database, store: Watched) -> None:
+async def test_private_address_is_not_contacted_and_delivery_fails(database: Database, store: WatchedWebhooks) -> None:
     await create_hook(store, "https://localhost/hook")
     await insert_job(database, "ev_1")
     closed = HASTY.model_copy(update={"allow": (), "tries": 1})
@@ -285,7 +285,7 @@ async def test_private_address_is_not_contacted_and_delivery_fails(database: Dat
 
 
 async def test_hanging_receiver_does_not_delay_other_webhooks(
-    database: Database, store: Watched, webhook_receiver: Receiver
+    database: Database, store: WatchedWebhooks, webhook_receiver: Receiver
 ) -> None:
     async with run_receiver() as slow:
         slow.open.clear()
@@ -294,8 +294,8 @@ async def test_hanging_receiver_does_not_delay_other_webhooks(
         for number in range(10):
             await insert_job(database, f"ev_{number}")
             await end(database, f"ev_{number}")
-        narrow = HASTY.model_copy(update={"at_once": 4, "at_once_per_webhook": 2})
-        async with deliver(store, narrow):
+        narrow_settings = HASTY.model_copy(update={"at_once": 4, "at_once_per_webhook": 2})
+        async with deliver(store, narrow_settings):
             await slow.receive(2)
             await insert_job(database, "theirs", THEIRS)
             await end(database, "theirs")
@@ -310,11 +310,11 @@ async def test_claimed_delivery_is_exclusive_until_claim_expires(database: Datab
     await insert_job(database, "ev_1")
     await end(database, "ev_1")
     (lost,) = await store.claim(10, 10, (), 0)
-    (held,) = await store.claim(10, 10, (), 60)
-    assert (lost.id, lost.attempt, held.attempt) == (held.id, 1, 2)
+    (claimed_delivery,) = await store.claim(10, 10, (), 60)
+    assert (lost.id, lost.attempt, claimed_delivery.attempt) == (claimed_delivery.id, 1, 2)
     assert await store.claim(10, 10, (), 60) == []
     assert not await store.settle(lost, Delivered("late"))
-    assert await store.settle(held, RetryLater(0, "again"))
+    assert await store.settle(claimed_delivery, RetryLater(0, "again"))
     (third,) = await store.claim(10, 10, (), 60)
     assert await store.settle(third, Abandoned("enough"))
     assert await store.claim(10, 10, (), 0) == []
@@ -344,7 +344,7 @@ async def test_webhooks_are_limited_and_isolated_per_tenant(store: PgWebhooks) -
 
 
 async def test_key_rotation_re_encrypts_secrets_and_keeps_signatures_valid(
-    database: Database, store: Watched, webhook_receiver: Receiver
+    database: Database, store: WatchedWebhooks, webhook_receiver: Receiver
 ) -> None:
     _, secret = await create_hook(store, webhook_receiver.url)
     await reencrypt_secrets(store, SecretCipher([LATER_KEY, KEY]))
@@ -359,7 +359,7 @@ async def test_key_rotation_re_encrypts_secrets_and_keeps_signatures_valid(
 
 
 async def test_message_with_lost_encryption_key_is_not_sent_and_reports_reason(
-    database: Database, store: Watched, webhook_receiver: Receiver, caplog: pytest.LogCaptureFixture
+    database: Database, store: WatchedWebhooks, webhook_receiver: Receiver, caplog: pytest.LogCaptureFixture
 ) -> None:
     await create_hook(store, webhook_receiver.url)
     await insert_job(database, "ev_1")

@@ -34,9 +34,9 @@ def homes(run_folder: Path) -> Iterator[Homes]:
     homes = Homes(folder, run_folder / "corpus", run_folder / "database")
 
     def build_corpus() -> None:
-        ended = homes.create_home("builder").run("corpus", "build", CORPUS)
-        assert ended.code == 0, ended.err
-        assert "84" in ended.out
+        result = homes.create_home("builder").run("corpus", "build", CORPUS)
+        assert result.code == 0, result.err
+        assert "84" in result.out
 
     make_once(homes.database, lambda: asyncio.run(_make_database(homes.database)))
     make_once(homes.corpus, build_corpus)

@@ -53,7 +53,7 @@ class Evaluated(NamedTuple):
     """Counts of the simulator."""
 
 
-class Bare(NamedTuple):
+class BareRun(NamedTuple):
     """Evaluations without a language model, with the default installation."""
 
     program: Program
@@ -62,7 +62,7 @@ class Bare(NamedTuple):
     """Second run, with unusable files among the ideas; its reports are in `again`."""
 
 
-class ToppedUp(NamedTuple):
+class ToppedUpRuns(NamedTuple):
     """Runs with remote sources; the second run's reports are in `second`."""
 
     first: Ended
@@ -78,7 +78,7 @@ class Kill(NamedTuple):
     """Answers that the simulator had given until then."""
 
 
-class Killed(NamedTuple):
+class KilledRun(NamedTuple):
     """An evaluation killed alone, then together with its database; in the end its database is killed under it."""
 
     ended: Ended
@@ -92,7 +92,7 @@ class Killed(NamedTuple):
     """Process id of the database server at the second kill."""
 
 
-class Boarded(NamedTuple):
+class BoardedRuns(NamedTuple):
     """Two evaluations of an idea with InnoEval's board; `again` holds the second."""
 
     first: Ended
@@ -112,8 +112,8 @@ def undisturbed_run(homes: Homes) -> Evaluated:
     """Evaluate two ideas with a model whose answers are all sound."""
     program = homes.create_home("undisturbed")
     with run_simulator(seed=SOUND_SEED, latency_mean=0.05) as simulated:
-        ended = program.with_simulator(simulated).run("evaluate", *TWO_IDEAS, *SCHOLAREVAL)
-        return Evaluated(ended, program, simulated.read_stats())
+        result = program.with_simulator(simulated).run("evaluate", *TWO_IDEAS, *SCHOLAREVAL)
+        return Evaluated(result, program, simulated.read_stats())
 
 
 @pytest.fixture(scope="session")
@@ -121,10 +121,10 @@ def dated_run(homes: Homes) -> Evaluated:
     """The same up to a day."""
     program = homes.create_home("dated")
     with run_simulator(latency_mean=0.05) as simulated:
-        ended = program.with_simulator(simulated).run(
+        result = program.with_simulator(simulated).run(
             "evaluate", *TWO_IDEAS, *SCHOLAREVAL, "--cutoff", "2022-12-31", "--format", "json"
         )
-        return Evaluated(ended, program, simulated.read_stats())
+        return Evaluated(result, program, simulated.read_stats())
 
 
 @pytest.fixture(scope="session")
@@ -132,8 +132,8 @@ def budgeted_run(homes: Homes) -> Evaluated:
     """Evaluation of an idea with a budget of half the tokens that it needs."""
     program = homes.create_home("budgeted").with_settings(EVALUATION__MAX_PROMPT_TOKENS=60_000)
     with run_simulator(latency_mean=0.05) as simulated:
-        ended = program.with_simulator(simulated).run("evaluate", TWO_IDEAS[0], *SCHOLAREVAL, "--format", "json")
-        return Evaluated(ended, program, simulated.read_stats())
+        result = program.with_simulator(simulated).run("evaluate", TWO_IDEAS[0], *SCHOLAREVAL, "--format", "json")
+        return Evaluated(result, program, simulated.read_stats())
 
 
 @pytest.fixture(scope="session")
@@ -149,18 +149,18 @@ def faulty_run(homes: Homes) -> Evaluated:
         server_error_rate=0.03,
         drop_rate=0.02,
     ) as simulated:
-        ended = program.with_simulator(simulated).run("evaluate", *TWO_IDEAS, *SCHOLAREVAL, "--format", "json")
-        return Evaluated(ended, program, simulated.read_stats())
+        result = program.with_simulator(simulated).run("evaluate", *TWO_IDEAS, *SCHOLAREVAL, "--format", "json")
+        return Evaluated(result, program, simulated.read_stats())
 
 
 @pytest.fixture(scope="session")
-def bare_run(homes: Homes) -> Bare:
+def bare_run(homes: Homes) -> BareRun:
     full_program = homes.create_home("bare")
     program = full_program.without_extras()
     (program.home / "empty.txt").touch()
     (program.home / "binary.md").write_bytes(bytes(range(256)) * 40)
     mixed_files = ("empty.txt", TWO_IDEAS[0], "binary.md", "nowhere.txt")
-    return Bare(
+    return BareRun(
         program=program,
         first=program.run("evaluate", IDEAS),
         again=full_program.run("evaluate", *mixed_files, "--out", "again", "--format", "json"),
@@ -181,7 +181,7 @@ def revoked_run(homes: Homes) -> Evaluated:
 
 
 @pytest.fixture(scope="session")
-def topped_up_runs(homes: Homes) -> ToppedUp:
+def topped_up_runs(homes: Homes) -> ToppedUpRuns:
     """Run with every remote source enabled; two are unavailable in the second run, which uses another idea."""
     program = homes.create_home("topped_up")
     with OutsideWorld(with_limits=False) as world, run_simulator(latency_mean=0.05) as simulated:
@@ -206,11 +206,11 @@ def topped_up_runs(homes: Homes) -> ToppedUp:
         world.configure("openalex", malformed_rate=1.0)
         unread = IDEAS / "coral-acoustics.txt"
         second = program.run("evaluate", unread, *SCHOLAREVAL, "--format", "json", "--out", "second")
-        return ToppedUp(first, second, program, stats)
+        return ToppedUpRuns(first, second, program, stats)
 
 
 @pytest.fixture(scope="session")
-def killed_run(homes: Homes) -> Killed:
+def killed_run(homes: Homes) -> KilledRun:
     program = homes.create_home("killed")
     command = ("evaluate", *TWO_IDEAS, *SCHOLAREVAL, "--format", "json")
     with run_simulator(seed=SOUND_SEED, latency_mean=0.1) as simulated:
@@ -218,11 +218,11 @@ def killed_run(homes: Homes) -> Killed:
 
         process = configured_program.start(*command)
         _await_answers(process, simulated, 10)
-        alone = _kill(process, simulated)
+        answered_alone = _kill(process, simulated)
         left_behind = program.server
 
         process = configured_program.start(*command)
-        _await_answers(process, simulated, alone.answered + 10)
+        _await_answers(process, simulated, answered_alone.answered + 10)
         database_used = program.server
         with_database = _kill(process, simulated, database_used)
 
@@ -233,12 +233,14 @@ def killed_run(homes: Homes) -> Killed:
         os.kill(last, signal.SIGKILL)
         with process:
             out, err = process.communicate(timeout=LONGEST_SECONDS)
-        ended = Ended(process.wait(), out, err)
-        return Killed(ended, program, simulated.read_stats(), alone, left_behind, with_database, database_used)
+        result = Ended(process.wait(), out, err)
+        return KilledRun(
+            result, program, simulated.read_stats(), answered_alone, left_behind, with_database, database_used
+        )
 
 
 @pytest.fixture(scope="session")
-def boarded_runs(homes: Homes) -> Boarded:
+def boarded_runs(homes: Homes) -> BoardedRuns:
     """Two evaluations of an idea with InnoEval and a cutoff, with papers, the web and code."""
     program = homes.create_home("boarded")
     command = ("evaluate", TWO_IDEAS[0], "--method", "innoeval", "--cutoff", "2022-06-30")
@@ -254,7 +256,7 @@ def boarded_runs(homes: Homes) -> Boarded:
             "CODE__ARCHIVE_URL": world.url("github/archive"),
         }
         # What a page or a repository may take is no subject here: on a busy machine none may run out of time.
-        patient = {
+        patient_settings = {
             "PAGES__WALL_SECONDS": 120,
             "PAGES__CPU_SECONDS": 100,
             "PAGES__DOWNLOAD__SECONDS": 120,
@@ -262,14 +264,14 @@ def boarded_runs(homes: Homes) -> Boarded:
             "PAGES__DOWNLOAD__PATIENCE": 100,
         }
         program = program.with_simulator(simulated).with_settings(
-            **source_addresses, **short_spacings, **patient, FETCHING__ALLOW="127.0.0.0/8"
+            **source_addresses, **short_spacings, **patient_settings, FETCHING__ALLOW="127.0.0.0/8"
         )
         first = program.run(*command)
         stats = simulated.read_stats()
         outside_first = {name: world.read_stats(name).requests for name in ("web", "github", "pages")}
         again = program.run(*command, "--format", "json", "--out", "again")
         outside_again = {name: world.read_stats(name).requests for name in outside_first}
-        return Boarded(first, again, program, stats, simulated.read_stats(), outside_first, outside_again)
+        return BoardedRuns(first, again, program, stats, simulated.read_stats(), outside_first, outside_again)
 
 
 def _await_answers(process: Piped, simulated: Simulator, answers: int) -> None:

@@ -57,7 +57,7 @@ _NUMBERS = count()
 
 def run_process(words: Iterable[object], **options: Any) -> Ended:
     """Run a command to its end, without input."""
-    ended = subprocess.run(
+    result = subprocess.run(
         [str(word) for word in words],
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -66,7 +66,7 @@ def run_process(words: Iterable[object], **options: Any) -> Ended:
         timeout=LONGEST_SECONDS,
         **options,
     )
-    return Ended(ended.returncode, ended.stdout, ended.stderr)
+    return Ended(result.returncode, result.stdout, result.stderr)
 
 
 @dataclass(frozen=True)
@@ -244,5 +244,5 @@ def find_violations(folder: Path, expected: int) -> str:
     """Return the violations the independent checker reports for a folder of reports made from the example corpus."""
     checker = ROOT / "benchmarks" / "quality" / "check_reports.py"
     command = [sys.executable, str(checker), str(folder), "--corpus", str(CORPUS), "--expect", str(expected)]
-    ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=LONGEST_SECONDS)
-    return ended.stdout + ended.stderr if ended.returncode else ""
+    result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=LONGEST_SECONDS)
+    return result.stdout + result.stderr if result.returncode else ""

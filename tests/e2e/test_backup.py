@@ -29,7 +29,7 @@ _TEXT = (
 )
 
 
-class Moved(NamedTuple):
+class MovedHome(NamedTuple):
     before: list[str]
     """Evaluations accepted before the dump began, the second half of them as documents."""
     during: list[str]
@@ -91,7 +91,7 @@ def _get_reports(client: Client, ids: list[str]) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def moved_home(homes: Homes) -> Moved:
+def moved_home(homes: Homes) -> MovedHome:
     program = homes.create_home("moved")
     corpus = program.home / "corpus"
     shutil.copytree(homes.corpus, corpus)
@@ -116,10 +116,10 @@ def moved_home(homes: Homes) -> Moved:
             shutil.copytree(program.home / "submissions", new.home / "submissions")
             finished = _get_reports(client, before)
             load = threading.Thread(target=go_on)
-            began = time.monotonic()
+            start = time.monotonic()
             load.start()
             dumped = program.run_for_real("admin", "dump", program.home / "assayer.dump")
-            dump_seconds = time.monotonic() - began
+            dump_seconds = time.monotonic() - start
             stop.set()
             load.join()
             assert dumped.code == 0, dumped.err
@@ -127,23 +127,23 @@ def moved_home(homes: Homes) -> Moved:
             shutil.copytree(corpus, new.home / "corpus")
             process.kill()
         stats = simulated.read_stats()
-        began = time.monotonic()
+        start = time.monotonic()
         url = asyncio.run(_restore(new.home, program.home / "assayer.dump"))
         restored = new.with_simulator(simulated).with_settings(
             DATABASE__URL=url, CORPUS__PATH=new.home / "corpus", BATCHES__DOCUMENTS=new.home / "submissions",
             EMBEDDER__MAX_TOKENS=program.settings["ASSAYER_EMBEDDER__MAX_TOKENS"],
         )  # fmt: skip
         with _serve(restored, key) as (client, _):
-            restore_seconds = time.monotonic() - began
+            restore_seconds = time.monotonic() - start
             wait_until(lambda: _get_states(client, before), lambda now: {*now.values()} <= _ENDED, interval=0.3)
             states = _get_states(client, [*before, *during])
             wait_until(lambda: _get_states(client, during), lambda now: {*now.values()} <= {*_ENDED, ""}, interval=0.3)
             reports = _get_reports(client, before)
             problems = [client.get(f"/v1/evaluations/{id}").json().get("problem") for id in before]
-            found = client.get("/v1/corpus/search", params={"q": "wild bees"})
+            answer = client.get("/v1/corpus/search", params={"q": "wild bees"})
         again = simulated.read_stats()
-    return Moved(
-        before, during, finished, states, problems, reports, found.status_code,
+    return MovedHome(
+        before, during, finished, states, problems, reports, answer.status_code,
         again.repeated_answers - stats.repeated_answers, again.answered, dump_seconds, restore_seconds,
     )  # fmt: skip
 
@@ -162,7 +162,7 @@ async def _restore(home: Path, dump: Path) -> str:
 
 
 @pytest.mark.slow
-def test_every_job_accepted_before_the_dump_ends_with_a_report(moved_home: Moved) -> None:
+def test_every_job_accepted_before_the_dump_ends_with_a_report(moved_home: MovedHome) -> None:
     assert {id: moved_home.states[id] for id in moved_home.before} == dict.fromkeys(moved_home.before, "succeeded"), (
         moved_home.problems
     )
@@ -170,14 +170,14 @@ def test_every_job_accepted_before_the_dump_ends_with_a_report(moved_home: Moved
 
 
 @pytest.mark.slow
-def test_reports_and_corpus_are_the_same_after_the_restore(moved_home: Moved) -> None:
+def test_reports_and_corpus_are_the_same_after_the_restore(moved_home: MovedHome) -> None:
     assert moved_home.finished
     assert {id: moved_home.reports[id] for id in moved_home.finished} == moved_home.finished
     assert moved_home.searched == 200
 
 
 @pytest.mark.slow
-def test_only_jobs_accepted_after_the_dump_began_are_lost(moved_home: Moved) -> None:
+def test_only_jobs_accepted_after_the_dump_began_are_lost(moved_home: MovedHome) -> None:
     moved = moved_home
     lost = [id for id, state in moved_home.states.items() if not state]
     print(
@@ -191,19 +191,19 @@ def test_only_jobs_accepted_after_the_dump_began_are_lost(moved_home: Moved) -> 
 def test_dump_of_the_embedded_database_can_be_listed_and_is_private(homes: Homes) -> None:
     program = homes.create_bare_home("dumped")
     file = program.home / "assayer.dump"
-    made = program.run("admin", "tenants", "create", "default")
-    assert made.code == 0, made.err
-    ended = program.run("admin", "dump", file, "--json")
-    assert (ended.code, ended.err) == (0, "")
-    assert json.loads(ended.out) == {"file": str(file), "bytes": file.stat().st_size}
+    tenant_result = program.run("admin", "tenants", "create", "default")
+    assert tenant_result.code == 0, tenant_result.err
+    result = program.run("admin", "dump", file, "--json")
+    assert (result.code, result.err) == (0, "")
+    assert json.loads(result.out) == {"file": str(file), "bytes": file.stat().st_size}
     assert file.stat().st_mode & 0o777 == 0o600
-    listed = subprocess.run(
+    listing = subprocess.run(
         [str(PostgresPrograms.find().folder / "pg_restore"), "--list", str(file)],
         capture_output=True,
         text=True,
         check=True,
     )
-    assert "TABLE DATA public tenants" in listed.stdout
+    assert "TABLE DATA public tenants" in listing.stdout
     again = program.run("admin", "dump", file)
     assert (again.code, "File exists" in again.err) == (2, True)
     own = program.with_settings(DATABASE__URL="postgresql://db.example.org/assayer").run("admin", "dump", "other.dump")

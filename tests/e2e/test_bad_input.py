@@ -15,12 +15,12 @@ NEVER = 1_000
 """Attempts, or seconds, that the program would not live to see: what waits for them is no refusal at once."""
 
 
-def _get_refusal(ended: Ended) -> str:
+def _get_refusal(result: Ended) -> str:
     """The one line of a refusal that came before any work."""
-    assert ended.code == 2
-    assert ended.out == ""
-    assert "Traceback" not in ended.err
-    (line,) = ended.err.splitlines()
+    assert result.code == 2
+    assert result.out == ""
+    assert "Traceback" not in result.err
+    (line,) = result.err.splitlines()
     assert line.startswith("Error: ")
     return line.removeprefix("Error: ")
 
@@ -45,9 +45,9 @@ def test_each_unusable_file_is_reported_with_its_reason(program: Program) -> Non
     (folder / "short[bold].md").write_text("An idea.")
     (folder / "torn.json").write_text('{"title": "An idea"')
     (program.home / "slides.pptx").write_bytes(b"PK\x03\x04")
-    ended = program.run("evaluate", "ideas", "slides.pptx", "nowhere/idea.txt")
-    assert (ended.code, ended.out) == (2, "")
-    assert ended.err.splitlines() == [
+    result = program.run("evaluate", "ideas", "slides.pptx", "nowhere/idea.txt")
+    assert (result.code, result.out) == (2, "")
+    assert result.err.splitlines() == [
         "No report: ideas/binary.txt is not text: it contains binary data. Use plain text, Markdown, JSON or PDF.",
         "No report: ideas/empty.txt is empty. An idea needs a problem, a method and a way to test it, in words.",
         "No report: ideas/false.pdf is not a PDF: it does not begin with %PDF-. Export it as PDF.",
@@ -70,76 +70,76 @@ def test_proposal_without_content_after_masking_is_rejected_and_others_are_evalu
     (folder / "good.md").write_bytes(GOOD.read_bytes())
     life = "Dr. Jane Roe has led the team for ten years and has won prizes for her work. " * 3
     (folder / "team.md").write_text(f"# Quote, then abstain\n\n## Team\n\n{life}", encoding="utf-8")
-    ended = program.run("evaluate", folder, "--out", "judged", "--format", "json")
-    assert ended.code == 1
-    (line,) = (line for line in ended.err.splitlines() if "team.md" in line)
+    result = program.run("evaluate", folder, "--out", "judged", "--format", "json")
+    assert result.code == 1
+    (line,) = (line for line in result.err.splitlines() if "team.md" in line)
     assert "says little about the idea: blind mode left 0 words of its text." in line
     assert list(read_reports(program.home / "judged")) == ["good"]
 
 
 def test_unknown_method_is_rejected_with_available_methods(program: Program) -> None:
-    said = "Unknown method 'tarot'. Methods: review, scholareval, grapheval, innoeval, scicompanion, check."
-    assert _run_refused(program, GOOD, "--method", "tarot") == said
+    methods_message = "Unknown method 'tarot'. Methods: review, scholareval, grapheval, innoeval, scicompanion, check."
+    assert _run_refused(program, GOOD, "--method", "tarot") == methods_message
 
 
 def test_invalid_cutoff_date_is_rejected_with_an_example(program: Program) -> None:
-    said = _run_refused(program, GOOD, "--cutoff", "2024-02-30")
-    assert said == "The cutoff '2024-02-30' is not a date. Write it as YYYY-MM-DD, for example 2024-09-30."
+    message = _run_refused(program, GOOD, "--cutoff", "2024-02-30")
+    assert message == "The cutoff '2024-02-30' is not a date. Write it as YYYY-MM-DD, for example 2024-09-30."
 
 
 def test_cutoff_in_the_future_is_refused(program: Program) -> None:
     date = dt.date.today() + dt.timedelta(days=400)
-    said = _run_refused(program, GOOD, "--cutoff", date)
-    assert said == f"The cutoff {date} is in the future. Give a past date or omit it."
+    message = _run_refused(program, GOOD, "--cutoff", date)
+    assert message == f"The cutoff {date} is in the future. Give a past date or omit it."
 
 
 def test_unknown_format_is_rejected_with_available_formats(program: Program) -> None:
-    ended = program.run("evaluate", GOOD, "--format", "docx")
-    assert ended.code == 2
-    assert "--format" in ended.err
-    assert all(kind in ended.err for kind in ("docx", "html", "md", "json"))
+    result = program.run("evaluate", GOOD, "--format", "docx")
+    assert result.code == 2
+    assert "--format" in result.err
+    assert all(kind in result.err for kind in ("docx", "html", "md", "json"))
 
 
 def test_reports_folder_that_is_a_file_is_refused(program: Program) -> None:
     (program.home / "taken").touch()
-    said = _run_refused(program, GOOD, "--out", "taken")
-    assert said == "Reports cannot be written to taken: File exists. Choose a different folder with --out."
+    message = _run_refused(program, GOOD, "--out", "taken")
+    assert message == "Reports cannot be written to taken: File exists. Choose a different folder with --out."
 
 
 def test_missing_corpus_error_names_build_command(program: Program) -> None:
-    said = _run_refused(program.with_settings(CORPUS__PATH=program.home / "none"))
-    assert said.startswith(f"There is no corpus in {program.home / 'none'}. Build one: assayer corpus build PATH. ")
+    message = _run_refused(program.with_settings(CORPUS__PATH=program.home / "none"))
+    assert message.startswith(f"There is no corpus in {program.home / 'none'}. Build one: assayer corpus build PATH. ")
 
 
 def test_corpus_built_with_another_embedding_model_is_refused_with_both_names(program: Program) -> None:
-    said = _run_refused(program.with_settings(EMBEDDER__QUERY_PREFIX="query: "))
-    built = "was built with the embedding model all-MiniLM-L6-v2 tokens=32 (384 dimensions)"
-    assert f"{built}, but the configured model is all-MiniLM-L6-v2 query='query: ' tokens=32." in said
-    assert "ASSAYER_EMBEDDER__MODEL" in said
-    assert "assayer corpus build" in said
+    message = _run_refused(program.with_settings(EMBEDDER__QUERY_PREFIX="query: "))
+    built_with = "was built with the embedding model all-MiniLM-L6-v2 tokens=32 (384 dimensions)"
+    assert f"{built_with}, but the configured model is all-MiniLM-L6-v2 query='query: ' tokens=32." in message
+    assert "ASSAYER_EMBEDDER__MODEL" in message
+    assert "assayer corpus build" in message
 
 
 def test_unreachable_llm_endpoint_error_names_its_address(program: Program) -> None:
     address = f"http://127.0.0.1:{_find_closed_port()}/v1"
-    said = _run_refused(program.with_settings(LLM__BASE_URL=address, LLM__MODEL="m", LLM__MAX_ATTEMPTS=NEVER))
-    assert said.startswith(f"The LLM endpoint {address} is down: no connection")
-    assert said.endswith("Check that it is running and that ASSAYER_LLM__BASE_URL is correct.")
+    message = _run_refused(program.with_settings(LLM__BASE_URL=address, LLM__MODEL="m", LLM__MAX_ATTEMPTS=NEVER))
+    assert message.startswith(f"The LLM endpoint {address} is down: no connection")
+    assert message.endswith("Check that it is running and that ASSAYER_LLM__BASE_URL is correct.")
 
 
 def test_unreachable_database_error_names_its_address_without_password(program: Program) -> None:
     port = _find_closed_port()
     url = f"postgresql://me:sesame@127.0.0.1:{port}/ideas"
-    said = _run_refused(
+    message = _run_refused(
         program.with_settings(DATABASE__URL=url, DATABASE__CONNECT_SECONDS=1, DATABASE__PATIENCE_SECONDS=NEVER)
     )
-    assert f"127.0.0.1:{port}/ideas is unreachable" in said
-    assert "ASSAYER_DATABASE__URL" in said
-    assert "sesame" not in said
+    assert f"127.0.0.1:{port}/ideas is unreachable" in message
+    assert "ASSAYER_DATABASE__URL" in message
+    assert "sesame" not in message
 
 
 def test_endpoint_without_a_model_is_refused(program: Program) -> None:
-    said = _run_refused(program.with_settings(LLM__BASE_URL="http://127.0.0.1:9/v1"))
-    assert said.startswith("ASSAYER_LLM__BASE_URL: no model is configured; set ASSAYER_LLM__MODEL.")
+    message = _run_refused(program.with_settings(LLM__BASE_URL="http://127.0.0.1:9/v1"))
+    assert message.startswith("ASSAYER_LLM__BASE_URL: no model is configured; set ASSAYER_LLM__MODEL.")
 
 
 @pytest.mark.parametrize(
@@ -161,14 +161,14 @@ def test_unusable_model_option_is_rejected_with_reason(
 
 
 def test_misspelt_setting_is_rejected_with_a_suggestion(program: Program) -> None:
-    said = _run_refused(program.with_settings(LLM__MODLE="m"))
-    assert said == "Unknown setting ASSAYER_LLM__MODLE. Did you mean ASSAYER_LLM__MODEL?"
+    message = _run_refused(program.with_settings(LLM__MODLE="m"))
+    assert message == "Unknown setting ASSAYER_LLM__MODLE. Did you mean ASSAYER_LLM__MODEL?"
 
 
 def test_dollar_budget_without_a_price_is_refused(program: Program) -> None:
-    said = _run_refused(program.with_settings(LLM__MODEL="m", LLM__API_KEY="k", EVALUATION__MAX_USD=1))
-    assert said.startswith("The budget is in US dollars, but the price of model 'm' is unknown.")
-    assert "ASSAYER_LLM__PRICES='{\"m\": [2.0, 8.0]}'" in said
+    message = _run_refused(program.with_settings(LLM__MODEL="m", LLM__API_KEY="k", EVALUATION__MAX_USD=1))
+    assert message.startswith("The budget is in US dollars, but the price of model 'm' is unknown.")
+    assert "ASSAYER_LLM__PRICES='{\"m\": [2.0, 8.0]}'" in message
 
 
 def test_revoked_api_key_stops_run_and_keeps_finished_reports(revoked_run: Evaluated) -> None:
@@ -176,7 +176,7 @@ def test_revoked_api_key_stops_run_and_keeps_finished_reports(revoked_run: Evalu
     (line,) = revoked_run.ended.err.splitlines()
     assert line.startswith("Stopped before all ideas were evaluated. The LLM endpoint http://127.0.0.1:")
     assert "rejected the API key (401). Set ASSAYER_LLM__API_KEY" in line
-    (done,) = read_reports(revoked_run.program.out)
-    assert f"out/{done}.json" in revoked_run.ended.out
+    (report,) = read_reports(revoked_run.program.out)
+    assert f"out/{report}.json" in revoked_run.ended.out
     (row,) = revoked_run.program.fetch_rows("SELECT count(*) AS done FROM evaluations")
     assert row["done"] == 1

@@ -17,9 +17,9 @@ def test_corpus_is_built_and_updated_from_bibliographies(homes: Homes) -> None:
     program = homes.create_bare_home("bibliography").with_settings(EMBEDDER__MAX_TOKENS=32)
     (program.home / "library.bib").write_text(CORALS)
     (program.home / "more.RIS").write_text(BEES)
-    built = program.run("corpus", "build", "library.bib")
-    assert (built.code, "Built: 1 papers" in built.out) == (0, True), built.err
-    assert "Skipped library.bib: 'Tides': abstract is missing" in built.out
+    build = program.run("corpus", "build", "library.bib")
+    assert (build.code, "Built: 1 papers" in build.out) == (0, True), build.err
+    assert "Skipped library.bib: 'Tides': abstract is missing" in build.out
     again = json.loads(program.run("corpus", "build", "library.bib", "--json").out)
     assert (again["papers"], again["already_built"]) == (1, True)
     assert again["skipped"] == ["library.bib: 'Tides': abstract is missing"]
@@ -29,16 +29,16 @@ def test_corpus_is_built_and_updated_from_bibliographies(homes: Homes) -> None:
     assert (changes["before"], changes["new"], changes["changed"]) == (again["version"], 1, 0)
     unchanged = json.loads(program.run("corpus", "update", "more.RIS", "--json").out)
     assert (unchanged["papers"], unchanged["changes"]) == (2, None)
-    found = program.run("corpus", "search", "bees and flowers", "--json")
-    assert "Bees on strips" in found.out
+    search = program.run("corpus", "search", "bees and flowers", "--json")
+    assert "Bees on strips" in search.out
 
 
 def test_bibliography_without_abstracts_is_refused_with_the_remedy(homes: Homes) -> None:
     program = homes.create_bare_home("bibliography")
     (program.home / "library.bib").write_text("@book{tides, title={Tides}, author={Moon, Bo}, year={1999}}")
-    ended = program.run("corpus", "build", "library.bib")
-    assert ended.code == 2
-    assert ended.err == (
+    result = program.run("corpus", "build", "library.bib")
+    assert result.code == 2
+    assert result.err == (
         "Error: No entry in library.bib can be added to the corpus. library.bib: 'Tides': abstract is missing. "
         "Re-export the entries with their titles and abstracts.\n"
     )

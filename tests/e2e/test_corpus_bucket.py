@@ -40,12 +40,12 @@ def machines(homes: Homes) -> Iterator[Machines]:
         address = f"{store.new_bucket()}/corpus"
         builder, reader = (_create_machine(homes, name, address) for name in ("bucket-builder", "bucket-reader"))
         papers = write_jsonl(builder.home / "papers.jsonl", [record(number) for number in range(12)])
-        built = builder.run("corpus", "build", papers, "--shards", 2)
-        found = reader.run("corpus", "search", "bees and flower strips", "--limit", 3)
+        build = builder.run("corpus", "build", papers, "--shards", 2)
+        search = reader.run("corpus", "search", "bees and flower strips", "--limit", 3)
         shutil.rmtree(builder.home / "corpus")  # as where a night begins on an empty disk
         night = builder.run("corpus", "nightly", _write_upserts(builder.home / "ingest", 20), "--no-fetch")
-        told = reader.run("corpus", "info")
-        yield Machines(address, builder, reader, built, found, night, told, reader.run("corpus", "pull"))
+        info = reader.run("corpus", "info")
+        yield Machines(address, builder, reader, build, search, night, info, reader.run("corpus", "pull"))
 
 
 def _create_machine(homes: Homes, name: str, address: str) -> Program:
@@ -86,21 +86,21 @@ def test_reader_lists_and_pulls_newest_published_version(machines: Machines) -> 
 
 @pytest.mark.slow
 def test_doctor_reports_corpus_source(machines: Machines) -> None:
-    told = machines.reader.run("doctor")
-    assert f"with 13 papers in {machines.address}, published" in " ".join(told.out.split())
+    result = machines.reader.run("doctor")
+    assert f"with 13 papers in {machines.address}, published" in " ".join(result.out.split())
 
 
 @pytest.mark.slow
 def test_unreachable_corpus_source_is_reported_without_traceback(machines: Machines) -> None:
-    away = machines.reader.with_settings(CORPUS__SOURCE="s3://nobodys-bucket/corpus")
-    away = away.with_settings(CORPUS__PATH=machines.reader.home / "another")
-    ended = away.run("corpus", "search", "bees")
-    assert ended.code == 2
-    assert "s3://nobodys-bucket/corpus" in ended.err
-    assert "Traceback" not in ended.err
+    reader_without_store = machines.reader.with_settings(CORPUS__SOURCE="s3://nobodys-bucket/corpus")
+    reader_without_store = reader_without_store.with_settings(CORPUS__PATH=machines.reader.home / "another")
+    result = reader_without_store.run("corpus", "search", "bees")
+    assert result.code == 2
+    assert "s3://nobodys-bucket/corpus" in result.err
+    assert "Traceback" not in result.err
 
 
 def test_publishing_without_corpus_source_names_missing_setting(homes: Homes) -> None:
-    ended = homes.create_home("bucket-nowhere").run("corpus", "publish")
-    assert ended.code == 2
-    assert "ASSAYER_CORPUS__SOURCE" in ended.err
+    result = homes.create_home("bucket-nowhere").run("corpus", "publish")
+    assert result.code == 2
+    assert "ASSAYER_CORPUS__SOURCE" in result.err

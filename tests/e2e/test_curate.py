@@ -13,7 +13,7 @@ from tests.e2e.program import Ended, Homes, Program, run_simulator
 _PAPERS = 8
 
 
-class Curated(NamedTuple):
+class CuratedRun(NamedTuple):
     program: Program
     curated: Ended
     again: Ended
@@ -36,29 +36,29 @@ def _write_papers(program: Program) -> Path:
 
 
 @pytest.fixture(scope="module")
-def curated_run(homes: Homes) -> Iterator[Curated]:
+def curated_run(homes: Homes) -> Iterator[CuratedRun]:
     with run_simulator(latency_mean=0) as simulated:
         yield _curate_twice(homes.create_bare_home("curate").with_simulator(simulated), simulated)
 
 
-def _curate_twice(program: Program, simulated: Simulator) -> Curated:
+def _curate_twice(program: Program, simulated: Simulator) -> CuratedRun:
     papers = _write_papers(program)
     every_kind = [word for kind in ("new_idea", "survey", "evaluation") for word in ("--kind", kind)]
     curated = program.run("curate", papers, *every_kind)
-    answered = simulated.read_stats().answered
+    answered_count = simulated.read_stats().answered
     again = program.run("curate", papers, *every_kind, "--out", "again.jsonl")
-    again_answered = simulated.read_stats().answered - answered
+    again_answered = simulated.read_stats().answered - answered_count
     question = "How can seedlings be brought through a dry summer without water?"
     proposed = program.run("propose", question, "--candidates", 3, "--best", "comparisons", "--tier", "fast")
     scored = program.run("score", "candidates.jsonl", "--question", question)
-    return Curated(program, curated, again, again_answered, proposed, scored)
+    return CuratedRun(program, curated, again, again_answered, proposed, scored)
 
 
 def _read_json_lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
-def test_every_valid_paper_gets_a_line_and_invalid_lines_are_reported(curated_run: Curated) -> None:
+def test_every_valid_paper_gets_a_line_and_invalid_lines_are_reported(curated_run: CuratedRun) -> None:
     assert curated_run.curated.code == 1
     assert "papers.jsonl:9 is not valid JSON" in curated_run.curated.err
     lines = _read_json_lines(curated_run.program.home / "curated.jsonl")
@@ -70,7 +70,7 @@ def test_every_valid_paper_gets_a_line_and_invalid_lines_are_reported(curated_ru
     assert "cost unknown: No price is configured for simulated" in curated_run.curated.out
 
 
-def test_repeated_run_uses_cache_and_writes_identical_file(curated_run: Curated) -> None:
+def test_repeated_run_uses_cache_and_writes_identical_file(curated_run: CuratedRun) -> None:
     assert curated_run.again_answered == 0
     assert (curated_run.program.home / "again.jsonl").read_bytes() == (
         curated_run.program.home / "curated.jsonl"
@@ -79,25 +79,25 @@ def test_repeated_run_uses_cache_and_writes_identical_file(curated_run: Curated)
     assert "Answered by simulated; prompts curation.classification v1" in curated_run.again.out
 
 
-def test_proposed_candidates_are_distinct_and_ranked(curated_run: Curated) -> None:
+def test_proposed_candidates_are_distinct_and_ranked(curated_run: CuratedRun) -> None:
     assert curated_run.proposed.code == 0, curated_run.proposed.err
     lines = _read_json_lines(curated_run.program.home / "candidates.jsonl")
     assert len({line["text"] for line in lines}) == 3
     assert [line["rank"] for line in lines] == [1, 2, 3]
 
 
-def test_candidates_are_scored_on_every_dimension(curated_run: Curated) -> None:
+def test_candidates_are_scored_on_every_dimension(curated_run: CuratedRun) -> None:
     assert curated_run.scored.code in (0, 1), curated_run.scored.err
     lines = _read_json_lines(curated_run.program.home / "scores.jsonl")
     assert len(lines) == 3
     for line in lines:
         assert [score["dimension"] for score in line["scores"]] == ["novelty", "feasibility", "effectiveness"]
-        given = [score["score"] for score in line["scores"]]
-        assert all(score in (1, 2, 3, 4, 5) if isinstance(score, float) else score["reason"] for score in given)
+        scores = [score["score"] for score in line["scores"]]
+        assert all(score in (1, 2, 3, 4, 5) if isinstance(score, float) else score["reason"] for score in scores)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (("curate", "papers.jsonl"), "needs a language model"),
         (("propose", "Why?"), "needs a language model"),
@@ -107,8 +107,8 @@ def test_candidates_are_scored_on_every_dimension(curated_run: Curated) -> None:
     ],
 )
 def test_invalid_commands_are_rejected_before_any_llm_request(
-    curated_run: Curated, arguments: tuple[str, ...], said: str
+    curated_run: CuratedRun, arguments: tuple[str, ...], message: str
 ) -> None:
-    refused = Program(curated_run.program.home).run(*arguments)
-    assert refused.code == 2
-    assert said in refused.err
+    refusal = Program(curated_run.program.home).run(*arguments)
+    assert refusal.code == 2
+    assert message in refusal.err

@@ -8,7 +8,7 @@ from typing import Any
 
 import jsonschema
 
-from tests.e2e.evaluations import TWO_IDEAS, Bare, Evaluated
+from tests.e2e.evaluations import TWO_IDEAS, BareRun, Evaluated
 from tests.e2e.program import ROOT, find_violations, read_comparable_reports, read_reports
 
 """Both files look at the evaluation of that name."""
@@ -26,7 +26,7 @@ def _validate(folder: Path) -> None:
         jsonschema.Draft202012Validator(schema).validate(report)
 
 
-def test_ideas_without_llm_get_reports_in_every_format(bare_run: Bare) -> None:
+def test_ideas_without_llm_get_reports_in_every_format(bare_run: BareRun) -> None:
     assert (bare_run.first.code, bare_run.first.err) == (0, "")
     files = sorted(file.name for file in bare_run.program.out.iterdir())
     assert files == [f"{name}.{kind}" for name in NAMES for kind in ("html", "json", "md")]
@@ -36,7 +36,7 @@ def test_ideas_without_llm_get_reports_in_every_format(bare_run: Bare) -> None:
     assert find_violations(bare_run.program.out, expected=3) == ""
 
 
-def test_reports_without_llm_state_it_first_and_show_closest_papers(bare_run: Bare) -> None:
+def test_reports_without_llm_state_it_first_and_show_closest_papers(bare_run: BareRun) -> None:
     assert "Made without a language model" in bare_run.first.out
     assert "Close paper, not judged: [P1]" in bare_run.first.out
     assert "Limitations quoted" in bare_run.first.out
@@ -52,7 +52,7 @@ def test_reports_without_llm_state_it_first_and_show_closest_papers(bare_run: Ba
             assert "without a language model" in text
 
 
-def test_ideas_within_corpus_field_get_evidence_without_llm(bare_run: Bare) -> None:
+def test_ideas_within_corpus_field_get_evidence_without_llm(bare_run: BareRun) -> None:
     for name in NAMES[1:]:
         report = read_reports(bare_run.program.out)[name]
         assert report["coverage"]["corpus_fit"]["level"] == "good"
@@ -64,7 +64,7 @@ def test_ideas_within_corpus_field_get_evidence_without_llm(bare_run: Bare) -> N
         assert report["evidence"]["not_stated"] is None
 
 
-def test_idea_outside_corpus_field_gets_neither_references_nor_closest_papers(bare_run: Bare) -> None:
+def test_idea_outside_corpus_field_gets_neither_references_nor_closest_papers(bare_run: BareRun) -> None:
     report = read_reports(bare_run.program.out)["coral-acoustics"]
     assert report["coverage"]["corpus_fit"]["level"] == "poor"
     assert _list_notice_kinds(report) == ["no_llm", "corpus_fit"]
@@ -72,14 +72,14 @@ def test_idea_outside_corpus_field_gets_neither_references_nor_closest_papers(ba
     assert report["evidence"]["closest_passages"] == []
 
 
-def test_second_run_gives_the_same_reports_except_usage(bare_run: Bare) -> None:
+def test_second_run_gives_the_same_reports_except_usage(bare_run: BareRun) -> None:
     again = read_comparable_reports(bare_run.program.home / "again")
     assert again == {
         name: report for name, report in read_comparable_reports(bare_run.program.out).items() if name in again
     }
 
 
-def test_unusable_files_do_not_stop_evaluation_of_valid_files(bare_run: Bare) -> None:
+def test_unusable_files_do_not_stop_evaluation_of_valid_files(bare_run: BareRun) -> None:
     assert bare_run.again.code == 1
     assert bare_run.again.err.splitlines() == [
         "No report: empty.txt is empty. An idea needs a problem, a method and a way to test it, in words.",
@@ -103,38 +103,38 @@ def test_ideas_with_llm_get_cited_reports_that_pass_every_check(undisturbed_run:
 
 
 def test_every_answer_that_was_paid_is_accounted_for_once(undisturbed_run: Evaluated) -> None:
-    stats, found = undisturbed_run.stats, list(read_reports(undisturbed_run.program.out).values())
+    stats, reports = undisturbed_run.stats, list(read_reports(undisturbed_run.program.out).values())
     assert stats.repeated_answers == 0
-    assert sum(item["coverage"]["llm_requests"] for item in found) == stats.answered == stats.requests
-    assert sum(item["usage"]["llm_requests_paid"] for item in found) == stats.answered
-    assert sum(item["provenance"]["prompt_tokens"] for item in found) == stats.prompt_tokens
-    assert sum(item["provenance"]["completion_tokens"] for item in found) == stats.completion_tokens
-    assert all(item["coverage"]["faults"] == [] for item in found)
+    assert sum(item["coverage"]["llm_requests"] for item in reports) == stats.answered == stats.requests
+    assert sum(item["usage"]["llm_requests_paid"] for item in reports) == stats.answered
+    assert sum(item["provenance"]["prompt_tokens"] for item in reports) == stats.prompt_tokens
+    assert sum(item["provenance"]["completion_tokens"] for item in reports) == stats.completion_tokens
+    assert all(item["coverage"]["faults"] == [] for item in reports)
 
 
 def _find_citations_with_further_quotes(value: Any) -> list[dict[str, Any]]:
     """Return all citations within the value that have further quotes."""
     if isinstance(value, list):
-        return [found for item in value for found in _find_citations_with_further_quotes(item)]
+        return [citation for item in value for citation in _find_citations_with_further_quotes(item)]
     if not isinstance(value, dict):
         return []
-    below = [found for item in value.values() for found in _find_citations_with_further_quotes(item)]
+    below = [citation for item in value.values() for citation in _find_citations_with_further_quotes(item)]
     return [value, *below] if value.get("further") else below
 
 
 def test_further_quotes_are_printed_on_page_and_verified_by_checker(undisturbed_run: Evaluated, tmp_path: Path) -> None:
-    kept = {
+    citations_by_report = {
         name: _find_citations_with_further_quotes(item)
         for name, item in read_reports(undisturbed_run.program.out).items()
     }
-    name = max(kept, key=lambda item: len(kept[item]))
-    assert kept[name]
+    name = max(citations_by_report, key=lambda item: len(citations_by_report[item]))
+    assert citations_by_report[name]
     page = (undisturbed_run.program.out / f"{name}.html").read_text("utf-8")
-    for cited in kept[name]:
+    for cited in citations_by_report[name]:
         assert cited["quote_state"] == "verified"
         for item in cited["further"]:
-            shown = re.findall(r"\w+", item["quote"])
-            assert " ".join(shown) in " ".join(re.findall(r"\w+", unescape(page)))
+            words = re.findall(r"\w+", item["quote"])
+            assert " ".join(words) in " ".join(re.findall(r"\w+", unescape(page)))
     report = read_reports(undisturbed_run.program.out)[name]
     (tmp_path / "report.json").write_text(json.dumps(report), "utf-8")
     assert find_violations(tmp_path, expected=1) == ""
@@ -167,19 +167,19 @@ def test_cutoff_keeps_newer_papers_out_of_every_report(dated_run: Evaluated, und
 
 
 def test_idea_keeps_its_own_cutoff(undisturbed_run: Evaluated) -> None:
-    found = read_reports(undisturbed_run.program.out)
-    assert found["quote-then-abstain"]["cutoff"] is None
-    assert found["pairwise-idea-ranking"]["cutoff"] == "2025-06-30"
+    reports = read_reports(undisturbed_run.program.out)
+    assert reports["quote-then-abstain"]["cutoff"] is None
+    assert reports["pairwise-idea-ranking"]["cutoff"] == "2025-06-30"
 
 
 def test_exhausted_budget_produces_partial_report(budgeted_run: Evaluated) -> None:
-    ended, program, stats = budgeted_run
-    assert (ended.code, ended.err) == (0, "")
+    result, program, stats = budgeted_run
+    assert (result.code, result.err) == (0, "")
     assert find_violations(program.out, expected=1) == ""
     (report,) = read_reports(program.out).values()
     assert _list_notice_kinds(report)[:2] == ["example", "budget"]
     assert "60000" in report["notices"][1]["text"]
-    assert "60000" in ended.out
+    assert "60000" in result.out
     # Reserved beforehand, so that calls in flight cannot pass the limit together.
     assert 40_000 <= stats.prompt_tokens <= 60_000
     assert report["provenance"]["prompt_tokens"] == stats.prompt_tokens

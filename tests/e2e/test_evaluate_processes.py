@@ -20,8 +20,8 @@ NAMES = ["coral-acoustics", "pairwise-idea-ranking", "quote-then-abstain"]
 
 def list_evaluator_processes(process: Piped) -> list[psutil.Process]:
     try:
-        found = psutil.Process(process.pid).children()
-        return [item for item in found if any("spawn_main" in word for word in item.cmdline())]
+        children = psutil.Process(process.pid).children()
+        return [item for item in children if any("spawn_main" in word for word in item.cmdline())]
     except psutil.Error:
         return []
 
@@ -37,21 +37,21 @@ def use_two_processes(program: Program) -> Program:
 
 
 @contextmanager
-def run_until_answered(program: Program, answered: int, latency: float = 0.5) -> Iterator[tuple[Piped, Simulator]]:
+def run_until_answered(program: Program, min_answers: int, latency: float = 0.5) -> Iterator[tuple[Piped, Simulator]]:
     """An evaluation in two processes that has more than so many answers."""
     with run_simulator(latency_mean=latency) as simulated:
         process = use_two_processes(program.with_simulator(simulated)).start("evaluate", IDEAS, "--format", "json")
-        wait_until(lambda: simulated.read_stats().answered > answered)
+        wait_until(lambda: simulated.read_stats().answered > min_answers)
         yield process, simulated
 
 
 def test_two_processes_write_the_same_reports_as_a_single_process(homes: Homes) -> None:
     program = homes.create_home("processes")
     with run_simulator(latency_mean=0.02) as simulated:
-        asking = program.with_simulator(simulated)
-        second = use_two_processes(asking).run("evaluate", IDEAS, "--format", "json", "--out", "two")
+        simulated_program = program.with_simulator(simulated)
+        second = use_two_processes(simulated_program).run("evaluate", IDEAS, "--format", "json", "--out", "two")
         paid = simulated.read_stats().answered
-        first = asking.run("evaluate", IDEAS, "--format", "json", "--out", "one")
+        first = simulated_program.run("evaluate", IDEAS, "--format", "json", "--out", "one")
         assert simulated.read_stats().answered == paid
     assert [(item.code, item.err) for item in (first, second)] == [(0, "")] * 2
     assert first.out.replace("one/", "two/") == second.out
@@ -62,15 +62,15 @@ def test_two_processes_write_the_same_reports_as_a_single_process(homes: Homes) 
 def test_reports_survive_a_killed_worker_and_few_requests_are_repeated(homes: Homes) -> None:
     program = homes.create_home("processes-killed")
     with run_until_answered(program, 10, latency=0.2) as (process, simulated):
-        first, other = list_evaluator_processes(process)
+        first, second = list_evaluator_processes(process)
         first.kill()
         code, err = wait_for_end(process)
         assert (code, err) == (0, "")
         assert sorted(read_reports(program.out)) == NAMES
-        assert not other.is_running()
-        answered = simulated.read_stats().answered
-        kept = program.fetch_rows("SELECT count(*) FROM answers")[0][0]
-    assert answered - kept <= 40  # what was on its way when it was killed
+        assert not second.is_running()
+        answered_count = simulated.read_stats().answered
+        stored_count = program.fetch_rows("SELECT count(*) FROM answers")[0][0]
+    assert answered_count - stored_count <= 40  # what was on its way when it was killed
 
 
 def test_second_worker_crash_fails_run_with_instructions(homes: Homes) -> None:
@@ -89,39 +89,39 @@ def test_second_worker_crash_fails_run_with_instructions(homes: Homes) -> None:
 
 def test_ctrl_c_stops_all_workers(homes: Homes) -> None:
     with run_until_answered(homes.create_home("processes-interrupted"), 5) as (process, _):
-        started = list_evaluator_processes(process)
-        for pid in (*(item.pid for item in started), process.pid):  # as a terminal does
+        processes = list_evaluator_processes(process)
+        for pid in (*(item.pid for item in processes), process.pid):  # as a terminal does
             os.kill(pid, signal.SIGINT)
         code, err = wait_for_end(process)
-    assert len(started) == 2
+    assert len(processes) == 2
     assert code == 130
     assert "run the same command to continue" in err
-    assert not any(item.is_running() for item in started)
+    assert not any(item.is_running() for item in processes)
 
 
 def test_workers_stop_when_parent_is_killed(homes: Homes) -> None:
     with run_until_answered(homes.create_home("processes-orphaned"), 5) as (process, _):
-        started = list_evaluator_processes(process)
+        processes = list_evaluator_processes(process)
         process.kill()
         wait_for_end(process)
-        assert len(started) == 2
-        wait_until(lambda: not any(item.is_running() for item in started))
+        assert len(processes) == 2
+        wait_until(lambda: not any(item.is_running() for item in processes))
 
 
 def test_rejected_api_key_stops_run_before_first_evaluation(homes: Homes) -> None:
     program = homes.create_home("processes-refused")
     with run_simulator(api_key="another") as simulated:
-        refused = use_two_processes(program.with_simulator(simulated)).run("evaluate", IDEAS)
-    assert refused.code == 2
-    assert len(refused.err.splitlines()) == 1
-    assert "API_KEY" in refused.err
+        refusal = use_two_processes(program.with_simulator(simulated)).run("evaluate", IDEAS)
+    assert refusal.code == 2
+    assert len(refusal.err.splitlines()) == 1
+    assert "API_KEY" in refusal.err
     assert not program.out.exists() or not list(program.out.glob("*.json"))
 
 
 def test_metrics_with_several_processes_are_rejected_with_explanation(homes: Homes) -> None:
-    refused = use_two_processes(homes.create_home("processes-metrics").with_settings(METRICS__PORT=0)).run(
+    refusal = use_two_processes(homes.create_home("processes-metrics").with_settings(METRICS__PORT=0)).run(
         "evaluate", IDEAS
     )
-    assert (refused.code, refused.out) == (2, "")
-    assert "ASSAYER_EVALUATION__PROCESSES=1" in refused.err
-    assert len(refused.err.splitlines()) == 1
+    assert (refusal.code, refusal.out) == (2, "")
+    assert "ASSAYER_EVALUATION__PROCESSES=1" in refusal.err
+    assert len(refusal.err.splitlines()) == 1

@@ -57,12 +57,12 @@ def _count_injected_faults(stats: Stats) -> Counter[str]:
     return Counter({kind: count for kind, count in stats.injected.items() if kind not in HARMLESS})
 
 
-def _count_recorded_faults(found: dict[str, Report]) -> Counter[str]:
-    met: Counter[str] = Counter()
-    for report in found.values():
+def _count_recorded_faults(reports_by_name: dict[str, Report]) -> Counter[str]:
+    recorded: Counter[str] = Counter()
+    for report in reports_by_name.values():
         for fault in report["coverage"]["faults"]:
-            met[fault["kind"]] += fault["occurrences"]
-    return met
+            recorded[fault["kind"]] += fault["occurrences"]
+    return recorded
 
 
 def _count_by_class(kinds: Counter[str]) -> Counter[str]:
@@ -88,11 +88,11 @@ def test_every_idea_gets_a_report_that_passes_every_check(faulty_run: Evaluated)
 
 def test_every_injected_fault_is_in_a_coverage_box(faulty_run: Evaluated, faulty_reports: dict[str, Report]) -> None:
     assert faulty_run.stats.cut_by_max_tokens == 0
-    injected, met = _count_injected_faults(faulty_run.stats), _count_recorded_faults(faulty_reports)
+    injected, recorded = _count_injected_faults(faulty_run.stats), _count_recorded_faults(faulty_reports)
     assert len(injected) >= 8
     assert injected.total() >= 0.15 * faulty_run.stats.answered
-    assert met.total() == injected.total()
-    assert _count_by_class(met) == _count_by_class(injected)
+    assert recorded.total() == injected.total()
+    assert _count_by_class(recorded) == _count_by_class(injected)
 
 
 def test_every_failed_llm_request_is_listed_as_dropped(
@@ -104,7 +104,7 @@ def test_every_failed_llm_request_is_listed_as_dropped(
         lost = Counter(DROPPED[row["task"]] for row in rows if row["run_id"] == report["evaluation_id"])
         dropped = _count_dropped_items(report)
         assert dropped.keys() == lost.keys()
-        assert all(calls <= dropped[what] <= calls * LARGEST_BATCH for what, calls in lost.items())
+        assert all(calls <= dropped[task] <= calls * LARGEST_BATCH for task, calls in lost.items())
 
 
 def test_llm_calls_in_coverage_match_answered_requests_in_ledger(

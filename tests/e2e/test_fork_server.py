@@ -33,15 +33,15 @@ def test_concurrent_forked_commands_are_isolated(tmp_path: Path) -> None:
     for home in homes:
         home.mkdir()
     with ThreadPoolExecutor(4) as threads:
-        ended = list(
+        results = list(
             threads.map(lambda home: run_forked(["corpus", "info"], home, _build_environment(home), 60), homes)
         )
-    assert all(home.name in item.err and item.code == 2 for home, item in zip(homes, ended, strict=True))
+    assert all(home.name in item.err and item.code == 2 for home, item in zip(homes, results, strict=True))
 
 
 def test_killed_or_late_command_is_reported_and_server_keeps_running(tmp_path: Path) -> None:
-    silent = socket.create_server(("127.0.0.1", 0))
-    url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+    silent_server = socket.create_server(("127.0.0.1", 0))
+    url = f"http://127.0.0.1:{silent_server.getsockname()[1]}"
     waiting = (
         ["batch", "watch", "ev_1"],
         tmp_path,
@@ -53,7 +53,7 @@ def test_killed_or_late_command_is_reported_and_server_keeps_running(tmp_path: P
         wait_until(servers[0].children)[0].send_signal(signal.SIGKILL)
 
     assert run_forked(["--version"], tmp_path, _build_environment(tmp_path), 60).code == 0
-    with silent, ThreadPoolExecutor(1) as threads:
+    with silent_server, ThreadPoolExecutor(1) as threads:
         killing = threads.submit(kill_first_command)
         assert run_forked(*waiting, 60).code == -signal.SIGKILL
         killing.result()

@@ -33,9 +33,9 @@ def graph_home(homes: Homes) -> Program:
     """Home with a graph and its calibration."""
     program = homes.create_bare_home("graph")
     _write(program, "labelled.jsonl", _build_labelled_ideas())
-    built = program.run("graph", "build", "labelled.jsonl", "--classes", "Reject,Poster")
-    assert built.code == 0, built.err
-    assert f"{2 * _EACH} ideas added" in built.out
+    build = program.run("graph", "build", "labelled.jsonl", "--classes", "Reject,Poster")
+    assert build.code == 0, build.err
+    assert f"{2 * _EACH} ideas added" in build.out
     trained = program.run("graph", "train", "--folds", 2)
     assert trained.code == 0, trained.err
     assert "always the most frequent outcome" in trained.out
@@ -49,8 +49,8 @@ def _write(program: Program, name: str, records: list[dict[str, Any]]) -> Path:
 
 
 def test_an_idea_is_evaluated_without_a_language_model_and_without_a_corpus(graph_home: Program) -> None:
-    ended = graph_home.run("evaluate", IDEA, "--method", "grapheval", "--cutoff", "2018-01-01")
-    assert ended.code == 0, ended.err
+    result = graph_home.run("evaluate", IDEA, "--method", "grapheval", "--cutoff", "2018-01-01")
+    assert result.code == 0, result.err
     report = json.loads((graph_home.out / f"{IDEA.stem}.json").read_text("utf-8"))
     verdict = report["verdict"]
     assert report["method"] == "grapheval"
@@ -71,16 +71,20 @@ def test_known_id_with_different_text_is_rejected(graph_home: Program) -> None:
     first = json.loads((graph_home.home / "labelled.jsonl").read_text("utf-8").splitlines()[0])
     changed = {"id": first["id"], "title": "Other", "text": "A wholly other text stands here now."}
     path = _write(graph_home, "changed.jsonl", [changed])
-    ended = graph_home.run("graph", "add", path)
-    assert ended.code == 2
-    assert ended.out == ""
-    assert "Traceback" not in ended.err
-    assert "have the same id" in ended.err
+    result = graph_home.run("graph", "add", path)
+    assert result.code == 2
+    assert result.out == ""
+    assert "Traceback" not in result.err
+    assert "have the same id" in result.err
 
 
-def test_documents_in_json_hold_what_the_sentences_say(graph_home: Program) -> None:
-    built = json.loads(graph_home.run("graph", "build", "labelled.jsonl", "--graph", "second", "--json").out)
-    assert (built["graph"], built["outcomes"], built["ideas"]) == ("second", ["Poster", "Reject"], 2 * _EACH)
+def test_json_documents_hold_what_the_printed_sentences_state(graph_home: Program) -> None:
+    second_build = json.loads(graph_home.run("graph", "build", "labelled.jsonl", "--graph", "second", "--json").out)
+    assert (second_build["graph"], second_build["outcomes"], second_build["ideas"]) == (
+        "second",
+        ["Poster", "Reject"],
+        2 * _EACH,
+    )
     added = json.loads(graph_home.run("graph", "add", "labelled.jsonl", "--graph", "second", "--json").out)
     assert (added["ideas"], added["known"]) == (0, 2 * _EACH)
     trained = json.loads(graph_home.run("graph", "train", "--folds", 2, "--graph", "second", "--json").out)
@@ -96,11 +100,11 @@ def test_a_copy_is_found_in_its_batch_and_in_the_graph(graph_home: Program) -> N
     (folder / "copied.txt").write_text(copied, "utf-8")
     (folder / "copied_again.txt").write_text("Our plan.\n\n" + copied, "utf-8")
     (folder / "own.md").write_text(IDEA.read_text("utf-8"), "utf-8")
-    ended = graph_home.run("graph", "check", folder, "--out", "found.json")
-    assert ended.code == 0, ended.err
-    found = json.loads((graph_home.home / "found.json").read_text("utf-8"))
-    batch = {Path(item["idea"]).name for item in found["Within the batch"]}
-    against = {Path(item["idea"]).name: item["closest"] for item in found["Against graph default"]}
+    result = graph_home.run("graph", "check", folder, "--out", "found.json")
+    assert result.code == 0, result.err
+    check = json.loads((graph_home.home / "found.json").read_text("utf-8"))
+    batch = {Path(item["idea"]).name for item in check["Within the batch"]}
+    against = {Path(item["idea"]).name: item["closest"] for item in check["Against graph default"]}
     assert batch == {"copied.txt", "copied_again.txt"}
     assert against["copied.txt"] == str(first["id"])
     assert "own.md" not in against

@@ -30,9 +30,9 @@ def clone(homes: Homes) -> Iterator[Path]:
 def make_evaluate(clone: Path) -> str:
     own = {name: value for name, value in os.environ.items() if not name.startswith(("ASSAYER_", "OPENAI_", "MAKE"))}
     command = ["make", "--old-file=.venv/.installed", f"BIN={Path(sys.executable).parent}", "evaluate"]
-    ended = run_process(command, cwd=clone, env={**own, "ASSAYER_HOME": str(clone / "home")})
-    assert ended.code == 0, ended.err
-    return ended.out
+    result = run_process(command, cwd=clone, env={**own, "ASSAYER_HOME": str(clone / "home")})
+    assert result.code == 0, result.err
+    return result.out
 
 
 def read_corpus_manifest(corpus: Path) -> Manifest:
@@ -43,21 +43,21 @@ def list_sources(corpus: Path) -> list[str]:
     return [source.name for source in read_corpus_manifest(corpus).sources]
 
 
-def list_corpus_versions(out: Path) -> list[str]:
+def list_corpus_versions(folder: Path) -> list[str]:
     """Version of the corpus of each report."""
-    return [report["provenance"]["corpus_version"] for report in read_reports(out).values()]
+    return [report["provenance"]["corpus_version"] for report in read_reports(folder).values()]
 
 
 def test_evaluate_make_target_uses_example_corpus_and_keeps_an_existing_user_corpus(clone: Path) -> None:
-    mine = clone / "home" / "corpus"
+    own_corpus = clone / "home" / "corpus"
     make_evaluate(clone)
-    examples = read_corpus_manifest(mine).version
-    assert list_sources(mine) == [CORPUS.name]
+    examples = read_corpus_manifest(own_corpus).version
+    assert list_sources(own_corpus) == [CORPUS.name]
     assert list_corpus_versions(clone / "out") == [examples] * 3
 
     source = write_jsonl(clone / "mine.jsonl", RECORDS)
     assert Program(clone / "home").run("corpus", "build", source).code == 0
-    said = make_evaluate(clone)
-    assert list_sources(mine) == ["mine.jsonl"]
-    assert "Already built: 84 papers" in said
+    output = make_evaluate(clone)
+    assert list_sources(own_corpus) == ["mine.jsonl"]
+    assert "Already built: 84 papers" in output
     assert list_corpus_versions(clone / "out") == [examples] * 3

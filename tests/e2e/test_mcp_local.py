@@ -34,12 +34,12 @@ async def _open_agent(program: Program, *options: str) -> AsyncIterator[Client]:
 
 async def test_agent_evaluates_reads_searches_and_compares_without_a_service(program_with_simulator: Program) -> None:
     async with _open_agent(program_with_simulator) as agent:
-        found = await call_tool(agent, "search_papers", query="quotes in literature reviews", limit=3)
+        papers = await call_tool(agent, "search_papers", query="quotes in literature reviews", limit=3)
         suggested = await call_tool(agent, "suggest_references", idea=IDEA, limit=3)
         compared = await call_tool(agent, "compare", first=IDEA, second=OTHER, wait_seconds=120)
         evaluated = await call_tool(agent, "evaluate", idea=IDEA, wait_seconds=300)
         report = await call_tool(agent, "fetch_report", id=evaluated["id"])
-    assert (len(found["papers"]), len(suggested["papers"])) == (3, 3)
+    assert (len(papers["papers"]), len(suggested["papers"])) == (3, 3)
     assert (compared["state"], compared["outcomes"][0]["winner"]) in {
         ("succeeded", winner) for winner in ("first", "second", "tie")
     }
@@ -59,9 +59,9 @@ async def test_unfinished_evaluation_continues_at_the_next_start(homes: Homes) -
     async with _open_agent(program) as agent:
         job = (await call_tool(agent, "evaluate", idea=IDEA, wait_seconds=0))["id"]
     async with _open_agent(program) as agent:
-        ended = await call_tool(agent, "evaluation_status", id=job, wait_seconds=300)
+        evaluation = await call_tool(agent, "evaluation_status", id=job, wait_seconds=300)
         report = await call_tool(agent, "fetch_report", id=job)
-    assert ended["state"] == "succeeded"
+    assert evaluation["state"] == "succeeded"
     async with _open_agent(program) as agent:
         assert await call_tool(agent, "fetch_report", id=job) == report
 
@@ -71,5 +71,5 @@ async def test_unfinished_evaluation_continues_at_the_next_start(homes: Homes) -
     [(("--local", "--http", "8766"), "over stdio only"), (("--model", "openai/gpt"), "requires --local")],
 )
 def test_contradicting_options_are_refused(options: tuple[str, ...], words: str, tmp_path: Path) -> None:
-    ended = Program(tmp_path).run("mcp", *options)
-    assert (ended.code, words in ended.err) == (2, True)
+    result = Program(tmp_path).run("mcp", *options)
+    assert (result.code, words in result.err) == (2, True)

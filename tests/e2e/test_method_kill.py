@@ -18,7 +18,7 @@ MOST_CALLS = {"review": 14, "scicompanion": 12}
 """Maximum number of paid requests by method."""
 
 
-class Resumed(NamedTuple):
+class ResumedRun(NamedTuple):
     method: str
     in_flight: int
     """Number of requests that were being answered at the kill."""
@@ -32,12 +32,12 @@ class Resumed(NamedTuple):
 
 
 @pytest.fixture(scope="module", params=[*MOST_CALLS])
-def resumed_run(homes: Homes, request: pytest.FixtureRequest) -> Resumed:
+def resumed_run(homes: Homes, request: pytest.FixtureRequest) -> ResumedRun:
     program = homes.create_home(f"{request.param}-killed")
     command = ("evaluate", TWO_IDEAS[0], "--method", request.param, "--format", "json")
     with run_simulator(latency_mean=0.4) as simulated:
-        asking = program.with_simulator(simulated)
-        process = asking.start(*command)
+        simulated_program = program.with_simulator(simulated)
+        process = simulated_program.start(*command)
         wait_until(lambda: simulated.read_stats().answered >= 3 and simulated.read_stats().in_flight > 0)
         in_flight = simulated.read_stats().in_flight
         os.kill(process.pid, signal.SIGKILL)
@@ -45,20 +45,20 @@ def resumed_run(homes: Homes, request: pytest.FixtureRequest) -> Resumed:
             process.communicate()
         wait_until(lambda: simulated.read_stats().in_flight == 0)
         killed = simulated.read_stats()
-        ended = asking.run(*command)
-        assert ended.code == 0, ended.err
+        result = simulated_program.run(*command)
+        assert result.code == 0, result.err
         stats = simulated.read_stats()
         first = read_comparable_reports(program.out)
         (report,) = read_reports(program.out).values()
-        again = asking.run(*command, "--out", "again")
+        again = simulated_program.run(*command, "--out", "again")
         assert again.code == 0, again.err
         assert simulated.read_stats().answered == stats.answered
     assert read_comparable_reports(program.home / "again") == first
     paid = program.fetch_rows("SELECT key FROM ledger WHERE outcome = 'answered' AND NOT cached")
-    return Resumed(request.param, in_flight, killed, stats, report, paid)
+    return ResumedRun(request.param, in_flight, killed, stats, report, paid)
 
 
-def test_only_requests_in_flight_at_crash_are_repeated(resumed_run: Resumed) -> None:
+def test_only_requests_in_flight_at_crash_are_repeated(resumed_run: ResumedRun) -> None:
     usage = resumed_run.report["usage"]
     assert len({row["key"] for row in resumed_run.paid}) == usage["llm_requests_paid"] + usage["llm_requests_cached"]
     assert (
@@ -69,5 +69,5 @@ def test_only_requests_in_flight_at_crash_are_repeated(resumed_run: Resumed) -> 
     assert usage["llm_requests_cached"] >= resumed_run.killed.answered - resumed_run.in_flight >= 2
 
 
-def test_resumed_evaluation_pays_for_no_more_requests_than_an_undisturbed_one(resumed_run: Resumed) -> None:
+def test_resumed_evaluation_pays_for_no_more_requests_than_an_undisturbed_one(resumed_run: ResumedRun) -> None:
     assert len(resumed_run.paid) <= MOST_CALLS[resumed_run.method]

@@ -38,9 +38,9 @@ def nights(homes: Homes) -> Nights:
     (ingest / "deletions.txt").write_text("nobody\n")
     good = program.run("corpus", "nightly", ingest, "--no-fetch", "--usd-per-hour", "36")
     bad = program.run("corpus", "nightly", program.home / "nowhere", "--no-fetch")
-    listed = program.run("corpus", "history", "--json")
+    history = program.run("corpus", "history", "--json")
     return Nights(
-        good, bad, json.loads(listed.out), program.run("corpus", "history"), corpus,
+        good, bad, json.loads(history.out), program.run("corpus", "history"), corpus,
         before,
     )  # fmt: skip
 

@@ -141,9 +141,9 @@ async def test_async_form_gives_the_same_report_and_reports_progress(evaluation_
 
 
 def test_report_shows_itself_in_a_notebook(evaluation_report: EvaluationReport) -> None:
-    shown = evaluation_report._repr_html_()
-    assert shown.startswith('<iframe srcdoc="&lt;!doctype html')
-    assert shown.count('"') == 6
+    html = evaluation_report._repr_html_()
+    assert html.startswith('<iframe srcdoc="&lt;!doctype html')
+    assert html.count('"') == 6
 
 
 def test_folder_with_several_proposals_is_refused(home: Path) -> None:

@@ -19,7 +19,7 @@ _FEWER, _FIRST, _ALL = 4, 6, 8
 _CALLS = 3
 
 
-class Ranked(NamedTuple):
+class RankedRuns(NamedTuple):
     program: Program
     interrupted: Ended
     answered: int
@@ -62,19 +62,19 @@ def _write_labelled_ideas(program: Program) -> Path:
 
 
 @pytest.fixture(scope="module")
-def ranked_runs(homes: Homes) -> Iterator[Ranked]:
+def ranked_runs(homes: Homes) -> Iterator[RankedRuns]:
     with run_simulator(latency_mean=0.2) as simulated:
         yield _rank_twice(homes.create_bare_home("rank").with_simulator(simulated), simulated)
 
 
-def _rank_twice(program: Program, simulated: Simulator) -> Ranked:
+def _rank_twice(program: Program, simulated: Simulator) -> RankedRuns:
     command = ("rank", _write_ideas(program, _FIRST), "--shortlist-size", 2, "--comparisons-per-idea", _CALLS)
     process = program.start(*command)
     wait_until(lambda: process.poll() is not None or simulated.read_stats().answered >= 3)
     process.send_signal(signal.SIGINT)
     with process:
         out, err = process.communicate(timeout=LONGEST_SECONDS)
-    interrupted, answered = Ended(process.wait(), out, err), simulated.read_stats().answered
+    interrupted, answered_count = Ended(process.wait(), out, err), simulated.read_stats().answered
     resumed = program.run(*command)
     total, repeated = simulated.read_stats().answered, simulated.read_stats().repeated_prompts
     again = program.run(*command, "--out", "again")
@@ -98,10 +98,12 @@ def _rank_twice(program: Program, simulated: Simulator) -> Ranked:
     fewer = program.run(
         *("rank", _write_ideas(program, _FEWER), "--comparisons-per-idea", _CALLS, "--out", "fewer"), *known
     )
-    return Ranked(program, interrupted, answered, resumed, repeated, again, again_answered, more, more_answered, fewer)
+    return RankedRuns(
+        program, interrupted, answered_count, resumed, repeated, again, again_answered, more, more_answered, fewer
+    )
 
 
-def test_interrupted_ranking_resumes_from_saved_answers(ranked_runs: Ranked) -> None:
+def test_interrupted_ranking_resumes_from_saved_answers(ranked_runs: RankedRuns) -> None:
     assert ranked_runs.interrupted.code == 130
     assert "Answers so far are saved" in ranked_runs.interrupted.err
     assert ranked_runs.answered < _FIRST * _CALLS
@@ -110,15 +112,15 @@ def test_interrupted_ranking_resumes_from_saved_answers(ranked_runs: Ranked) -> 
     assert ranked_runs.repeated < ranked_runs.answered
 
 
-def test_ranking_outputs_in_all_formats_are_consistent(ranked_runs: Ranked) -> None:
-    out = ranked_runs.program.out
-    ranking = Ranking.model_validate_json((out / "ranking.json").read_text("utf-8"))
+def test_ranking_outputs_in_all_formats_are_consistent(ranked_runs: RankedRuns) -> None:
+    out_folder = ranked_runs.program.out
+    ranking = Ranking.model_validate_json((out_folder / "ranking.json").read_text("utf-8"))
     assert ranking.judge.comparisons == _FIRST * _CALLS
-    assert len((out / "comparisons.jsonl").read_text("utf-8").splitlines()) == _FIRST * _CALLS
-    with (out / "ranking.csv").open(encoding="utf-8") as lines:
+    assert len((out_folder / "comparisons.jsonl").read_text("utf-8").splitlines()) == _FIRST * _CALLS
+    with (out_folder / "ranking.csv").open(encoding="utf-8") as lines:
         assert [row["id"] for row in csv.DictReader(lines)] == [idea.id for idea in ranking.ideas]
     for name in ("ranking.html", "ranking.md"):
-        text = (out / name).read_text("utf-8")
+        text = (out_folder / name).read_text("utf-8")
         assert all(idea.title in text for idea in ranking.ideas)
     assert "Clearly in" in ranked_runs.resumed.out
     assert ranking.blind
@@ -126,24 +128,29 @@ def test_ranking_outputs_in_all_formats_are_consistent(ranked_runs: Ranked) -> N
     assert "Judged blind: nothing found to mask; names may remain.\n" in ranked_runs.more.out
 
 
-def test_blind_comparisons_are_rejected_in_non_blind_ranking(ranked_runs: Ranked) -> None:
+def test_blind_comparisons_are_rejected_in_non_blind_ranking(ranked_runs: RankedRuns) -> None:
     known = ranked_runs.program.out / "comparisons.jsonl"
-    refused = ranked_runs.program.run("rank", "6.jsonl", "--no-blind", "--known", known)
-    assert refused.code == 2
-    assert f"{_FIRST * _CALLS} judged blind cannot be used, because this ranking is not blind" in refused.err
-    assert "--blind" in refused.err
+    refusal = ranked_runs.program.run("rank", "6.jsonl", "--no-blind", "--known", known)
+    assert refusal.code == 2
+    assert f"{_FIRST * _CALLS} judged blind cannot be used, because this ranking is not blind" in refusal.err
+    assert "--blind" in refusal.err
 
 
-def test_repeated_ranking_uses_cache_and_writes_identical_files(ranked_runs: Ranked) -> None:
+def test_repeated_ranking_uses_cache_and_writes_identical_files(ranked_runs: RankedRuns) -> None:
     assert (ranked_runs.again.code, ranked_runs.again_answered) == (0, 0)
-    out, again = ranked_runs.program.out, ranked_runs.program.home / "again"
+    out_folder, again = ranked_runs.program.out, ranked_runs.program.home / "again"
     for name in ("ranking.csv", "comparisons.jsonl"):
-        assert (again / name).read_bytes() == (out / name).read_bytes()
-    one, other = (Ranking.model_validate_json((folder / "ranking.json").read_text("utf-8")) for folder in (out, again))
-    assert other.model_copy(update={"usage": one.usage}).model_dump_json() == one.model_dump_json()
+        assert (again / name).read_bytes() == (out_folder / name).read_bytes()
+    first_ranking, second_ranking = (
+        Ranking.model_validate_json((folder / "ranking.json").read_text("utf-8")) for folder in (out_folder, again)
+    )
+    assert (
+        second_ranking.model_copy(update={"usage": first_ranking.usage}).model_dump_json()
+        == first_ranking.model_dump_json()
+    )
 
 
-def test_enlarged_ranking_reuses_comparisons_and_labels_give_baselines(ranked_runs: Ranked) -> None:
+def test_enlarged_ranking_reuses_comparisons_and_labels_give_baselines(ranked_runs: RankedRuns) -> None:
     assert ranked_runs.more.code == 0, ranked_runs.more.err
     ranking = Ranking.model_validate_json((ranked_runs.program.home / "more" / "ranking.json").read_text("utf-8"))
     assert ranking.judge.submitted_comparisons == _FIRST * _CALLS
@@ -155,40 +162,40 @@ def test_enlarged_ranking_reuses_comparisons_and_labels_give_baselines(ranked_ru
     assert f"{_FIRST * _CALLS} of {_FIRST * _CALLS} known comparisons are about these ideas." in ranked_runs.more.out
 
 
-def test_comparisons_keep_reference_names_of_unranked_ideas(ranked_runs: Ranked) -> None:
+def test_comparisons_keep_reference_names_of_unranked_ideas(ranked_runs: RankedRuns) -> None:
     assert ranked_runs.fewer.code == 0, ranked_runs.fewer.err
     lines = (ranked_runs.program.home / "fewer" / "comparisons.jsonl").read_text("utf-8").splitlines()
-    named = [NamedComparison.model_validate_json(line) for line in lines]
-    names = {item.first: item.first_reference for item in named} | {
-        item.second: item.second_reference for item in named
+    named_comparisons = [NamedComparison.model_validate_json(line) for line in lines]
+    names = {item.first: item.first_reference for item in named_comparisons} | {
+        item.second: item.second_reference for item in named_comparisons
     }
     assert sorted(names.values()) == [f"A-{n}" for n in range(_ALL)]
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (("6.jsonl",), "ASSAYER_LLM__MODEL"),
         (("6.jsonl", "--by", "charm"), "Unknown dimension 'charm'"),
     ],
 )
 def test_ranking_without_model_or_with_unknown_dimension_is_rejected(
-    ranked_runs: Ranked, arguments: tuple[str, ...], said: str
+    ranked_runs: RankedRuns, arguments: tuple[str, ...], message: str
 ) -> None:
-    ended = Program(ranked_runs.program.home).run("rank", *arguments)
-    assert ended.code == 2
-    assert said in ended.err
+    result = Program(ranked_runs.program.home).run("rank", *arguments)
+    assert result.code == 2
+    assert message in result.err
 
 
-def test_duplicate_ideas_are_rejected_with_their_locations(ranked_runs: Ranked) -> None:
+def test_duplicate_ideas_are_rejected_with_their_locations(ranked_runs: RankedRuns) -> None:
     twice = ranked_runs.program.run("rank", "6.jsonl", "6.jsonl")
     assert twice.code == 2
     assert "more than once: 6.jsonl:1 (A-0), 6.jsonl:2 (A-1)" in twice.err
 
 
-def test_too_few_ideas_are_rejected_with_reasons_for_unusable_lines(ranked_runs: Ranked) -> None:
+def test_too_few_ideas_are_rejected_with_reasons_for_unusable_lines(ranked_runs: RankedRuns) -> None:
     (ranked_runs.program.home / "few.jsonl").write_text('{"title": "Only a title"}\n[]\n', "utf-8")
-    ended = ranked_runs.program.run("rank", "few.jsonl")
-    assert ended.code == 2
-    assert "few.jsonl:1 does not contain the text of an idea" in ended.err
-    assert "A ranking needs at least two ideas, but has 0." in ended.err
+    result = ranked_runs.program.run("rank", "few.jsonl")
+    assert result.code == 2
+    assert "few.jsonl:1 does not contain the text of an idea" in result.err
+    assert "A ranking needs at least two ideas, but has 0." in result.err

@@ -71,8 +71,8 @@ def _write_json_lines(program: Program, name: str, *records: dict[str, str]) -> 
     return name
 
 
-def _explains_lost_answer(ended: Ended) -> bool:
-    return "gave no valid answer" in ended.err + ended.out or "cut off" in ended.err + ended.out
+def _explains_lost_answer(result: Ended) -> bool:
+    return "gave no valid answer" in result.err + result.out or "cut off" in result.err + result.out
 
 
 async def test_short_answer_matches_schema_on_first_attempt(model: LocalModel) -> None:
@@ -90,35 +90,35 @@ async def test_short_answer_matches_schema_on_first_attempt(model: LocalModel) -
 @pytest.mark.slow
 def test_evaluation_writes_report_with_call_counts_or_names_lost_answer(program_with_model: Program) -> None:
     (program_with_model.home / "idea.md").write_text(_FIRST, "utf-8")
-    ended = program_with_model.run("evaluate", "idea.md", "--format", "json")
-    if ended.code == 0:
+    result = program_with_model.run("evaluate", "idea.md", "--format", "json")
+    if result.code == 0:
         coverage = read_reports(program_with_model.out)["idea"]["coverage"]
         assert coverage["llm_requests"] + coverage["llm_requests_failed"] > 0
     else:
-        assert ended.code == 2, ended.err
-        assert ended.err.startswith("No report: idea.md: ")
-        assert _explains_lost_answer(ended), ended.err
+        assert result.code == 2, result.err
+        assert result.err.startswith("No report: idea.md: ")
+        assert _explains_lost_answer(result), result.err
 
 
 @pytest.mark.slow
 def test_ranking_contains_both_ideas_and_reports_lost_comparisons(program_with_model: Program) -> None:
     file = _write_json_lines(program_with_model, "two.jsonl", {"id": "A", "text": _FIRST}, {"id": "B", "text": _SECOND})
-    ended = program_with_model.run("rank", file, "--format", "json")
-    assert ended.code in (0, 1), ended.err
+    result = program_with_model.run("rank", file, "--format", "json")
+    assert result.code in (0, 1), result.err
     ranking = json.loads((program_with_model.out / "ranking.json").read_text("utf-8"))
     assert sorted(idea["rank"] for idea in ranking["ideas"]) == [1, 2]
     assert ranking["faults"] or ranking["judge"]["comparisons"] > 0
-    assert ended.code == (0 if ranking["judge"]["comparisons"] else 1)
+    assert result.code == (0 if ranking["judge"]["comparisons"] else 1)
 
 
 def test_reward_is_a_value_or_absent_with_the_reason(program_with_model: Program) -> None:
     item = {"question": "How can forgetting be foreseen?", "idea": _FIRST, "abstract": _SECOND}
-    ended = program_with_model.run("reward", _write_json_lines(program_with_model, "items.jsonl", item))
+    result = program_with_model.run("reward", _write_json_lines(program_with_model, "items.jsonl", item))
     (line,) = (program_with_model.home / "rewards.jsonl").read_text("utf-8").splitlines()
     reward = json.loads(line)["reward"]
-    if ended.code == 0:
+    if result.code == 0:
         assert reward["value"] in (0, 1)
     else:
-        assert ended.code == 1, ended.err
+        assert result.code == 1, result.err
         assert reward["value"]["reason"]
         assert reward["transcript"]

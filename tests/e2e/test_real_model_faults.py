@@ -85,12 +85,12 @@ async def test_prompt_exceeding_context_window_is_rejected_with_server_message(m
 async def test_server_killed_during_answers_is_reported_as_unavailable(model: LocalModel) -> None:
     with run_local_model(find_model_file(SMALL_MODEL)) as doomed:
         async with _create_gateway(doomed.base_url, doomed.api_key, max_answer_tokens=500, max_attempts=2) as gateway:
-            asked = [asyncio.create_task(gateway.run(_WEIGHING, a_question(f"{n}."), a_run())) for n in range(4)]
+            tasks = [asyncio.create_task(gateway.run(_WEIGHING, a_question(f"{n}."), a_run())) for n in range(4)]
             await wait_until_async(
                 lambda: asyncio.to_thread(count_tokens_in_progress, doomed), lambda tokens: tokens[1] > 0
             )
             os.kill(doomed.process_id, signal.SIGKILL)
-            outcomes = await asyncio.gather(*asked, return_exceptions=True)
+            outcomes = await asyncio.gather(*tasks, return_exceptions=True)
     lost = [outcome for outcome in outcomes if isinstance(outcome, LlmUnavailable)]
     assert len(lost) >= 2
     assert all("ASSAYER_LLM__BASE_URL is correct" in error.hint for error in lost)
@@ -122,9 +122,9 @@ def test_local_model_command_reports_speed_and_removes_temporary_files(homes: Ho
     temporary.mkdir()
     program = replace(program, settings={**program.settings, "TMPDIR": str(temporary)})
     (program.home / "idea.md").write_text("We have a language model copy a passage before it answers questions. " * 3)
-    ended = program.run("evaluate", "idea.md", "--local-model", SMALL_MODEL)
-    assert "tokens per second on this machine. At this speed, an idea takes about " in ended.err
-    assert ended.code in (0, 2), ended.err
+    result = program.run("evaluate", "idea.md", "--local-model", SMALL_MODEL)
+    assert "tokens per second on this machine. At this speed, an idea takes about " in result.err
+    assert result.code in (0, 2), result.err
     assert not list(temporary.iterdir())  # the server's log is deleted when it has ended
 
 
@@ -141,5 +141,5 @@ def test_larger_model_gives_valid_answers_at_the_first_attempt(homes: Homes) -> 
         assert asyncio.run(ask()) == 1
         item = '{"question": "How?", "idea": "We rehearse stored examples.", "abstract": "We rehearse examples."}'
         (program.home / "items.jsonl").write_text(item, "utf-8")
-        ended = program.run("reward", "items.jsonl")
-    assert ended.code in (0, 1), ended.err
+        result = program.run("reward", "items.jsonl")
+    assert result.code in (0, 1), result.err

@@ -44,11 +44,11 @@ def test_reference_list_does_not_change_evaluation(homes: Homes, method: str) ->
     for name, text in (("with", TEXT + _list_references()), ("without", TEXT)):
         (program.home / f"{name}.txt").write_text(text, "utf-8")
     with run_simulator(seed=3) as simulated:
-        ended = program.with_simulator(simulated).run(
+        result = program.with_simulator(simulated).run(
             "evaluate", "with.txt", "without.txt", "--method", method, "--no-blind"
         )
-    assert ended.code == 0, ended.err
-    found = read_reports(program.out)
-    assert len(found["with"]["own_references"]["entries"]) == 14
-    assert found["without"]["own_references"] is None
-    assert _omit_reference_list(found["with"]) == _omit_reference_list(found["without"])
+    assert result.code == 0, result.err
+    reports = read_reports(program.out)
+    assert len(reports["with"]["own_references"]["entries"]) == 14
+    assert reports["without"]["own_references"] is None
+    assert _omit_reference_list(reports["with"]) == _omit_reference_list(reports["without"])

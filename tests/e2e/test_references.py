@@ -11,19 +11,19 @@ from tests.e2e.program import CORPUS, Program
 
 
 def test_missing_references_are_listed_with_search_method(program: Program) -> None:
-    ended = program.run("references", TWO_IDEAS[0], "--limit", "3")
-    assert ended.code == 0, ended.err
-    assert [line.strip()[:2] for line in ended.out.splitlines() if line.strip()[:2] in ("1.", "2.", "3.", "4.")] == [
+    result = program.run("references", TWO_IDEAS[0], "--limit", "3")
+    assert result.code == 0, result.err
+    assert [line.strip()[:2] for line in result.out.splitlines() if line.strip()[:2] in ("1.", "2.", "3.", "4.")] == [
         "1.",
         "2.",
         "3.",
     ]
-    assert "near the idea's words" in ended.out
+    assert "near the idea's words" in result.out
 
 
 def test_json_contains_only_ranked_papers_before_cutoff(program: Program) -> None:
-    ended = program.run("references", TWO_IDEAS[0], "--json", "--cutoff", "2022-06-30")
-    lines = json.loads(ended.out)
+    result = program.run("references", TWO_IDEAS[0], "--json", "--cutoff", "2022-06-30")
+    lines = json.loads(result.out)
     assert [item["rank"] for item in lines] == list(range(1, len(lines) + 1))
     assert lines
     assert all(item["publication_date"] <= "2022-06-30" for item in lines)
@@ -44,8 +44,8 @@ def test_check_writes_the_corrected_list_beside_no_other_format(program: Program
     text = TWO_IDEAS[0].read_text("utf-8")
     plan = tmp_path / "plan.md"
     plan.write_text(f"{text}\n\n## References\n\n[1] Poe, T. {known['title']}. 1991.\n", "utf-8")
-    ended = program.run("check", str(plan), "--format", "bibtex", "--format", "ris", "--out", str(tmp_path / "out"))
-    assert ended.code == 0, ended.err
+    result = program.run("check", str(plan), "--format", "bibtex", "--format", "ris", "--out", str(tmp_path / "out"))
+    assert result.code == 0, result.err
     bib, ris = sorted((tmp_path / "out").iterdir())
     assert (bib.suffix, ris.suffix) == (".bib", ".ris")
     for path in (bib, ris):
@@ -55,6 +55,6 @@ def test_check_writes_the_corrected_list_beside_no_other_format(program: Program
 
 
 def test_missing_idea_file_is_reported(program: Program) -> None:
-    ended = program.run("references", "nowhere.md")
-    assert ended.code == 2
-    assert "nowhere.md" in ended.err
+    result = program.run("references", "nowhere.md")
+    assert result.code == 2
+    assert "nowhere.md" in result.err

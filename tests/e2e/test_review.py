@@ -15,14 +15,14 @@ def reviewed_run(homes: Homes) -> Evaluated:
     """Return one idea, reviewed by a model that answers soundly."""
     program = homes.create_home("reviewed")
     with run_simulator(latency_mean=0.05) as simulated:
-        ended = program.with_simulator(simulated).run("evaluate", TWO_IDEAS[0], "--method", "review")
-        return Evaluated(ended, program, simulated.read_stats())
+        result = program.with_simulator(simulated).run("evaluate", TWO_IDEAS[0], "--method", "review")
+        return Evaluated(result, program, simulated.read_stats())
 
 
 @pytest.fixture
 def report(reviewed_run: Evaluated) -> Report:
-    (found,) = read_reports(reviewed_run.program.out).values()
-    return found
+    (found_report,) = read_reports(reviewed_run.program.out).values()
+    return found_report
 
 
 def test_review_in_every_format_passes_every_check(reviewed_run: Evaluated, report: Report) -> None:

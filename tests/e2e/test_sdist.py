@@ -43,9 +43,9 @@ def _list_tracked_files() -> set[str]:
 
 def test_manifest_names_every_entry_of_the_repository() -> None:
     lines = [line.split() for line in (ROOT / "MANIFEST.in").read_text("utf-8").splitlines()]
-    named = {name for command, *names in lines if command in ("include", "graft") for name in names}
+    named_entries = {name for command, *names in lines if command in ("include", "graft") for name in names}
     entries = {name.partition("/")[0] for name in _list_tracked_files()}
-    assert entries - LEFT_OUT == named | OF_PACKAGES | PACKAGES
+    assert entries - LEFT_OUT == named_entries | OF_PACKAGES | PACKAGES
 
 
 @pytest.mark.slow  # copies and packs 2,600 files
@@ -64,12 +64,12 @@ def test_archives_hold_the_files_under_version_control_and_no_others(tmp_path: P
     assert (ROOT / "client" / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
 
 
-def _build_sdist_files(project: Path, to: Path) -> set[str]:
+def _build_sdist_files(project: Path, target: Path) -> set[str]:
     """Return the files in the source archive of a project, without its metadata."""
     program = "import sys; from setuptools import build_meta; build_meta.build_sdist(sys.argv[1])"
-    to.mkdir()
-    run(sys.executable, "-c", program, to, cwd=project)
-    (archive,) = to.glob("*.tar.gz")
-    with tarfile.open(archive) as opened:
-        names = {member.name.partition("/")[2] for member in opened if member.isfile()}
+    target.mkdir()
+    run(sys.executable, "-c", program, target, cwd=project)
+    (archive,) = target.glob("*.tar.gz")
+    with tarfile.open(archive) as opened_archive:
+        names = {member.name.partition("/")[2] for member in opened_archive if member.isfile()}
     return {name for name in names if ".egg-info/" not in name}

@@ -20,7 +20,7 @@ _ANSWERED_BEFORE_KILL = 4
 """Answers before the kill: too few to end an evaluation, as a killed process loses what it has not logged."""
 
 
-class Served(NamedTuple):
+class ServedRun(NamedTuple):
     """Two evaluations survive the kill of the service; a third is under way when it is told to stop."""
 
     key: str
@@ -49,11 +49,11 @@ def _start(program: Program, lines: int) -> tuple[Piped, list[str]]:
     """The process and what it says until it listens."""
     process = program.start("serve", "--port", 0)
     assert process.stdout is not None
-    said = [process.stdout.readline().strip() for _ in range(lines)]
-    if "listens" not in said[-1]:
+    output_lines = [process.stdout.readline().strip() for _ in range(lines)]
+    if "listens" not in output_lines[-1]:
         process.kill()
-        pytest.fail(f"It said {said}, and then: {process.communicate()}")
-    return process, said
+        pytest.fail(f"It said {output_lines}, and then: {process.communicate()}")
+    return process, output_lines
 
 
 @contextmanager
@@ -77,14 +77,14 @@ def _submit(client: Client, text: str) -> str:
 
 
 def _wait_until_ended(client: Client, id: str) -> dict[str, Any]:
-    found: dict[str, Any] = wait_until(
+    evaluation: dict[str, Any] = wait_until(
         lambda: client.get(f"/v1/evaluations/{id}").json(), lambda item: item["state"] in _TERMINAL, interval=0.2
     )
-    return found
+    return evaluation
 
 
 @pytest.fixture(scope="module")
-def served_run(homes: Homes) -> Served:
+def served_run(homes: Homes) -> ServedRun:
     program = homes.create_home("served")
     texts = [file.read_text("utf-8") for file in sorted(IDEAS.iterdir()) if file.suffix in {".txt", ".md"}]
     another = "\n\n".join(json.loads((IDEAS / "pairwise-idea-ranking.json").read_text("utf-8")).values())
@@ -92,12 +92,12 @@ def served_run(homes: Homes) -> Served:
         program = program.with_simulator(simulated).with_settings(QUEUE__LEASE_SECONDS=3, WORK__DRAIN_SECONDS=0)
         log = program.home / "log.jsonl"
         program = program.with_settings(LOG__FILE=log)
-        process, said = _start(program, 2)
-        key_file = Path(said[0].rsplit(" ", 1)[1])
+        process, first_lines = _start(program, 2)
+        key_file = Path(first_lines[0].rsplit(" ", 1)[1])
         assert key_file.stat().st_mode & 0o777 == 0o600
         key = key_file.read_text("utf-8").strip()
         with _kill_afterwards(process):
-            with _connect(said[1], key) as client:
+            with _connect(first_lines[1], key) as client:
                 ids = [_submit(client, text) for text in texts[:2]]
             wait_until(simulated.read_stats, lambda stats: stats.answered >= _ANSWERED_BEFORE_KILL)
             process.kill()
@@ -110,7 +110,7 @@ def served_run(homes: Homes) -> Served:
             third = _submit(client, another)
             wait_until(simulated.read_stats, lambda now: now.answered > stats.answered)
             process.send_signal(signal.SIGTERM)
-            _, told = process.communicate(timeout=LONGEST_SECONDS)
+            _, err = process.communicate(timeout=LONGEST_SECONDS)
         endings = {
             row["job"]: row["endings"]
             for row in program.fetch_rows(
@@ -118,10 +118,10 @@ def served_run(homes: Homes) -> Served:
                 "GROUP BY job"
             )
         }
-        left = program.fetch_rows(f"SELECT state, lease FROM jobs WHERE id = '{third}'")  # noqa: S608 - our own id
-    return Served(
+        remaining_jobs = program.fetch_rows(f"SELECT state, lease FROM jobs WHERE id = '{third}'")  # noqa: S608 - our own id
+    return ServedRun(
         key=key,
-        first_lines=said,
+        first_lines=first_lines,
         lines_again=again,
         survivors=survivors,
         reports=reports,
@@ -129,37 +129,37 @@ def served_run(homes: Homes) -> Served:
         stats=stats,
         at_the_kill=at_the_kill,
         code=process.wait(),
-        told_at_the_end=told,
-        interrupted=(left[0]["state"], sum(row["lease"] is not None for row in left)),
+        told_at_the_end=err,
+        interrupted=(remaining_jobs[0]["state"], sum(row["lease"] is not None for row in remaining_jobs)),
         ids=ids,
         log=log.read_text("utf-8"),
     )
 
 
-def test_shutdown_message_counts_running_jobs(served_run: Served) -> None:
+def test_shutdown_message_counts_running_jobs(served_run: ServedRun) -> None:
     assert "for 1 running job to finish" in " ".join(served_run.told_at_the_end.split())
 
 
-def test_first_start_writes_key_to_private_file_and_prints_address(served_run: Served) -> None:
+def test_first_start_writes_key_to_private_file_and_prints_address(served_run: ServedRun) -> None:
     assert "default" in served_run.first_lines[0]
     assert "ak_" not in "".join(served_run.first_lines)
     assert served_run.first_lines[1].startswith("assayer listens at http://127.0.0.1:")
     assert served_run.lines_again[0].startswith("assayer listens at http://127.0.0.1:")
 
 
-def test_restarted_service_completes_each_interrupted_evaluation_with_a_single_verdict(served_run: Served) -> None:
+def test_restarted_service_completes_each_interrupted_evaluation_with_a_single_verdict(served_run: ServedRun) -> None:
     assert [survivor["state"] for survivor in served_run.survivors] == ["succeeded", "succeeded"]
     assert served_run.verdicts == [1, 1]
     assert all(report["parts"] for report in served_run.reports)
 
 
-def test_only_calls_in_flight_at_the_kill_are_paid_twice(served_run: Served) -> None:
+def test_only_calls_in_flight_at_the_kill_are_paid_twice(served_run: ServedRun) -> None:
     assert served_run.at_the_kill.answered >= _ANSWERED_BEFORE_KILL
     assert served_run.stats.repeated_prompts <= served_run.at_the_kill.peak_in_flight
     assert sum(report["usage"]["llm_requests_cached"] for report in served_run.reports) > 0
 
 
-def test_stopped_service_requeues_running_job_and_exits_cleanly(served_run: Served) -> None:
+def test_stopped_service_requeues_running_job_and_exits_cleanly(served_run: ServedRun) -> None:
     assert served_run.code == 0
     assert served_run.interrupted == ("queued", 0)
 
@@ -170,24 +170,24 @@ def test_occupied_port_is_reported(homes: Homes) -> None:
     program = homes.create_home("taken")
     with open_listening_socket("127.0.0.1", 0) as listening:
         port = listening.getsockname()[1]
-        ended = program.run("serve", "--port", port)
-    assert ended.code == 2
-    assert f"127.0.0.1, port {port}" in ended.err
+        result = program.run("serve", "--port", port)
+    assert result.code == 2
+    assert f"127.0.0.1, port {port}" in result.err
 
 
 def test_ray_address_is_rejected_when_ray_is_disabled(homes: Homes) -> None:
-    ended = homes.create_home("both").run("serve", "--no-ray", "--address", "127.0.0.1:6379")
-    assert (ended.code, "cannot be combined" in ended.err) == (2, True)
+    result = homes.create_home("both").run("serve", "--no-ray", "--address", "127.0.0.1:6379")
+    assert (result.code, "cannot be combined" in result.err) == (2, True)
 
 
-def test_log_names_every_evaluation_without_proposal_text_or_keys(served_run: Served) -> None:
+def test_log_names_every_evaluation_without_proposal_text_or_keys(served_run: ServedRun) -> None:
     lines = [json.loads(line) for line in served_run.log.splitlines()]
     for id in served_run.ids:
-        told = {line["message"] for line in lines if line.get("job") == id}
-        assert f"job {id}: succeeded" in told
-    asked = [line for line in lines if line["logger"] == "assayer.access" and line.get("jobs")]
-    assert {tuple(line["jobs"]) for line in asked} >= {(id,) for id in served_run.ids}
-    assert all(line["tenant"] == "default" and line["request_id"] for line in asked)
+        messages = {line["message"] for line in lines if line.get("job") == id}
+        assert f"job {id}: succeeded" in messages
+    access_lines = [line for line in lines if line["logger"] == "assayer.access" and line.get("jobs")]
+    assert {tuple(line["jobs"]) for line in access_lines} >= {(id,) for id in served_run.ids}
+    assert all(line["tenant"] == "default" and line["request_id"] for line in access_lines)
     texts = [report["idea"]["text"] for report in served_run.reports]
     words = [text[start : start + 40] for text in texts for start in range(0, len(text) - 40, 40)]
     assert not [some for some in words if some in served_run.log]

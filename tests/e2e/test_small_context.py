@@ -14,15 +14,15 @@ CONTEXT_TOKENS = 8_192
 def test_model_with_a_small_context_completes_an_evaluation(homes: Homes, method: str) -> None:
     program = homes.create_home(f"small-context-{method}")
     with run_simulator(latency_mean=0, context_tokens=CONTEXT_TOKENS) as simulated:
-        ended = program.with_simulator(simulated).run("evaluate", TWO_IDEAS[0], "--method", method)
+        result = program.with_simulator(simulated).run("evaluate", TWO_IDEAS[0], "--method", method)
         stats = simulated.read_stats()
-    assert (ended.code, ended.err) == (0, "")
+    assert (result.code, result.err) == (0, "")
     (report,) = read_reports(program.out).values()
     coverage = report["coverage"]
     assert coverage["llm_requests_failed"] == 0
     assert stats.by_status.get("400", 0) == 0
     assert coverage["llm_requests"] > 0
-    cut = Counter(
+    cut_counts = Counter(
         {drop["item_kind"]: drop["count"] for drop in coverage["dropped"] if "8,192 tokens" in drop["reason"]}
     )
-    assert cut.total() > 0
+    assert cut_counts.total() > 0

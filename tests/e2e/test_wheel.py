@@ -34,8 +34,8 @@ RENAMED = {
 
 @pytest.fixture(scope="module")
 def wheel(wheel_file: Path) -> Iterator[zipfile.ZipFile]:
-    with zipfile.ZipFile(wheel_file) as opened:
-        yield opened
+    with zipfile.ZipFile(wheel_file) as opened_wheel:
+        yield opened_wheel
 
 
 @pytest.fixture(scope="module")
@@ -59,15 +59,15 @@ def names(wheel: zipfile.ZipFile, modules: dict[str, str]) -> dict[str, Names]:
 
 
 def _collect_names(tree: ast.Module) -> Names:
-    found = Names(set(), set())
+    collected = Names(set(), set())
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            found.imports.update(alias.name for alias in node.names)
+            collected.imports.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and not node.level:
-            found.imports.add(node.module or "")
+            collected.imports.add(node.module or "")
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            found.texts.add(node.value)
-    return found
+            collected.texts.add(node.value)
+    return collected
 
 
 def test_wheel_holds_every_file_of_its_packages(wheel: zipfile.ZipFile) -> None:
@@ -77,8 +77,8 @@ def test_wheel_holds_every_file_of_its_packages(wheel: zipfile.ZipFile) -> None:
 
 def test_wheel_installs_only_assayer(wheel: zipfile.ZipFile) -> None:
     assert {name.partition("/")[0] for name in wheel.namelist() if ".dist-info/" not in name} == {"assayer"}
-    (listed,) = (name for name in wheel.namelist() if name.endswith("/top_level.txt"))
-    assert wheel.read(listed).decode().split() == ["assayer"]
+    (top_level,) = (name for name in wheel.namelist() if name.endswith("/top_level.txt"))
+    assert wheel.read(top_level).decode().split() == ["assayer"]
 
 
 def _write_foreign_wheel(folder: Path) -> Path:
@@ -90,9 +90,9 @@ def _write_foreign_wheel(folder: Path) -> Path:
     }
     files["cluster-1.4.dist-info/RECORD"] = "".join(f"{name},,\n" for name in (*files, "cluster-1.4.dist-info/RECORD"))
     path = folder / "cluster-1.4-py3-none-any.whl"
-    with zipfile.ZipFile(path, "w") as opened:
+    with zipfile.ZipFile(path, "w") as written_wheel:
         for name, text in files.items():
-            opened.writestr(name, text)
+            written_wheel.writestr(name, text)
     return path
 
 
@@ -110,20 +110,24 @@ def test_package_of_another_project_named_cluster_works_beside_the_wheel(wheel_f
 
 def test_wheel_refers_to_no_moved_package_by_its_old_name(modules: dict[str, str], names: dict[str, Names]) -> None:
     old = {name.removeprefix("assayer._engine.") for name in modules if name.startswith("assayer._engine.")}
-    for file, found in names.items():
-        assert not {name for name in found.imports if name.partition(".")[0] in MOVED}, file
-        assert not {text for text in found.texts if "." in text and text.partition(":")[0] in old}, file
+    for file, module_names in names.items():
+        assert not {name for name in module_names.imports if name.partition(".")[0] in MOVED}, file
+        assert not {text for text in module_names.texts if "." in text and text.partition(":")[0] in old}, file
 
 
 def test_every_import_of_assayer_leads_to_a_module_of_the_wheel(
     modules: dict[str, str], names: dict[str, Names]
 ) -> None:
-    imported = {name for found in names.values() for name in found.imports if name.partition(".")[0] == "assayer"}
+    imported = {
+        name for module_names in names.values() for name in module_names.imports if name.partition(".")[0] == "assayer"
+    }
     assert imported - modules.keys() == set()
 
 
 def test_only_texts_that_name_modules_are_renamed(modules: dict[str, str], names: dict[str, Names]) -> None:
-    texts = {text for found in names.values() for text in found.texts if text.startswith("assayer._engine.")}
+    texts = {
+        text for module_names in names.values() for text in module_names.texts if text.startswith("assayer._engine.")
+    }
     assert {text.removeprefix("assayer._engine.") for text in texts} == RENAMED
     assert all(text.partition(":")[0] in modules for text in texts)
 

@@ -53,7 +53,7 @@ class Installed(NamedTuple):
             try:
                 assert process.stdout is not None
                 lines = iter(process.stdout.readline, "")
-                address = next((found[1] for line in lines if (found := re.search(r"listens at (\S+)", line))), None)
+                address = next((match[1] for line in lines if (match := re.search(r"listens at (\S+)", line))), None)
                 assert address is not None, (self.home / "serve.log").read_text()
                 yield address
                 process.send_signal(signal.SIGTERM)
@@ -71,8 +71,8 @@ def installed_wheel(wheel_file: Path, homes: Homes, tmp_path_factory: pytest.Tem
         (packages / name / "__init__.py").write_text(FOREIGN)
     program = homes.create_bare_home("wheel")
     installed = Installed(folder / "bin", program.home)
-    built = installed.run("assayer", "corpus", "build", CORPUS)
-    assert built.code == 0, built.err
+    build = installed.run("assayer", "corpus", "build", CORPUS)
+    assert build.code == 0, build.err
     yield installed
     program.stop_server()
 
@@ -91,14 +91,14 @@ for name in names:
     importlib.import_module(name)
 print(len(names))
 """
-    ended = installed_wheel.run("python", "-W", "ignore", "-c", program)
-    assert ended.code == 0, ended.err
-    assert int(ended.out) > 1000
+    result = installed_wheel.run("python", "-W", "ignore", "-c", program)
+    assert result.code == 0, result.err
+    assert int(result.out) > 1000
 
 
 def test_check_writes_the_report_that_the_checkout_writes(installed_wheel: Installed) -> None:
-    ended = installed_wheel.run("assayer", "check", IDEA)
-    assert ended.code == 0, ended.err
+    result = installed_wheel.run("assayer", "check", IDEA)
+    assert result.code == 0, result.err
     checkout = Program(installed_wheel.home).with_settings(
         CORPUS__PATH=installed_wheel.home / "corpus", EMBEDDER__MAX_TOKENS=32
     )
@@ -108,8 +108,8 @@ def test_check_writes_the_report_that_the_checkout_writes(installed_wheel: Insta
 
 
 def test_example_gives_a_first_report_with_literature(installed_wheel: Installed) -> None:
-    ended = installed_wheel.run("assayer", "example", "--out", "first")
-    assert ended.code == 0, ended.err
+    result = installed_wheel.run("assayer", "example", "--out", "first")
+    assert result.code == 0, result.err
     (report,) = read_reports(installed_wheel.home / "first" / "report").values()
     assert report["references"]
 
@@ -117,14 +117,14 @@ def test_example_gives_a_first_report_with_literature(installed_wheel: Installed
 def test_documents_are_read_by_child_processes(installed_wheel: Installed) -> None:
     text = "We count bees on strips of flowers. " * 5
     (installed_wheel.home / "idea.html").write_text(f"<h1>Bees</h1><p>{text}</p>")
-    ended = installed_wheel.run("assayer", "read", "idea.html")
-    assert ended.code == 0, ended.err
-    assert "Overview (35 words)" in ended.out
+    result = installed_wheel.run("assayer", "read", "idea.html")
+    assert result.code == 0, result.err
+    assert "Overview (35 words)" in result.out
 
 
 def test_evaluation_in_several_processes(installed_wheel: Installed) -> None:
-    ended = installed_wheel.run("assayer", "check", IDEAS, "--out", "several", ASSAYER_EVALUATION__PROCESSES="2")
-    assert ended.code == 0, ended.err
+    result = installed_wheel.run("assayer", "check", IDEAS, "--out", "several", ASSAYER_EVALUATION__PROCESSES="2")
+    assert result.code == 0, result.err
     assert len(read_reports(installed_wheel.home / "several")) == len(list(IDEAS.iterdir()))
 
 

@@ -53,6 +53,6 @@ def install_wheel(wheel: Path, folder: Path) -> Path:
 
 def run(*command: object, **options: Any) -> str:
     """Run a command, which must succeed, and return its standard output."""
-    ended = run_process(command, **options)
-    assert ended.code == 0, ended.out + ended.err
-    return ended.out
+    result = run_process(command, **options)
+    assert result.code == 0, result.out + result.err
+    return result.out

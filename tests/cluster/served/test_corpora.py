@@ -60,10 +60,10 @@ async def test_served_corpus_answers_like_the_local_corpus(tmp_path: Path, shard
                 assert await served.citing(ids, 3, window) == await local.citing(ids, 3, window)
                 assert await served.papers(ids, window) == await local.papers(ids, window)
                 assert await served.fit(ON_TOPIC, window) == await local.fit(ON_TOPIC, window)
-            found = list((await local.papers(ids, OPEN)).values())
+            papers = list((await local.papers(ids, OPEN)).values())
             assert await served.similarity(ON_TOPIC, ids) == await local.similarity(ON_TOPIC, ids)
             assert await served.full_texts(ids) == await local.full_texts(ids)
-            assert await served.retractions(found) == await local.retractions(found)
+            assert await served.retractions(papers) == await local.retractions(papers)
             assert np.array_equal(await served.embed_queries([ON_TOPIC]), await local.embed_queries([ON_TOPIC]))
 
 
@@ -77,7 +77,7 @@ async def _wait_for_search(traffic: Traffic, version: str) -> None:
     async def list_versions() -> set[str]:
         return {answer.version for answer in traffic.answers}
 
-    await wait_until_async(list_versions, lambda seen: version in seen)
+    await wait_until_async(list_versions, lambda versions: version in versions)
 
 
 @pytest.mark.parametrize("shards", [0, 2])
@@ -85,20 +85,20 @@ async def test_searches_neither_fail_nor_mix_versions_during_publication(tmp_pat
     directory = await build_version(tmp_path, build_edition(0, 40), shards)
     editions, stop = Editions(), asyncio.Event()
     async with serve_pools(directory, shards, EMBEDDER, replicas=2) as corpora:
-        began = await corpora.current()
-        editions.add(began.version, 0)
+        corpus = await corpora.current()
+        editions.add(corpus.version, 0)
         traffic = Traffic(corpora, per_second=50, max_open_searches=4)
-        asking = asyncio.create_task(traffic.run(stop))
-        await _wait_for_search(traffic, began.version)
+        task = asyncio.create_task(traffic.run(stop))
+        await _wait_for_search(traffic, corpus.version)
         update = update_shards if shards else update_corpus
         for number in range(1, 4):
             done = await update(Delta(build_edition(number, 40)), directory, EMBEDDER, options=KEEP)
             editions.add(done.manifest.version, number)
             await wait_until_async(lambda: _get_current_version(corpora), done.manifest.version.__eq__)
             await _wait_for_search(traffic, done.manifest.version)
-        (hits,) = await began.search(["bees"], 5, OPEN)
+        (hits,) = await corpus.search(["bees"], 5, OPEN)
         stop.set()
-        await asking
+        await task
     assert all(hit.paper.title.startswith("Edition 0:") for hit in hits), "who began with a version keeps it"
     assert traffic.list_failures() == []
     assert traffic.find_mixed_answers(editions) == []
@@ -111,9 +111,9 @@ async def test_earlier_version_is_reopened_and_unknown_version_is_rejected(tmp_p
         changed = PaperRecord.model_validate(record(3, title="Lichens"))
         await update_corpus(Delta([changed]), directory, EMBEDDER, options=KEEP)
         async with serve_pools(directory, 0, EMBEDDER) as corpora:
-            began, current = await corpora.at(first.version), await corpora.current()
+            corpus, current = await corpora.at(first.version), await corpora.current()
             ids = [PaperId("bee-03")]
-            assert (await began.papers(ids, OPEN))[ids[0]].title == record(3)["title"]
+            assert (await corpus.papers(ids, OPEN))[ids[0]].title == record(3)["title"]
             assert (await current.papers(ids, OPEN))[ids[0]].title == "Lichens"
             with pytest.raises(CorpusError):
                 await corpora.at("another")

@@ -89,14 +89,14 @@ async def test_urgent_flag_of_a_request_reaches_the_replica(specimen: PoolClient
 
 async def test_cancelling_the_caller_cancels_the_replica_request(specimen: PoolClient[Specimen]) -> None:
     before = await specimen.ask(Specimen.seen, "waiting")
-    ended = await specimen.ask(Specimen.seen, "cancelled")
+    cancelled_before = await specimen.ask(Specimen.seen, "cancelled")
     waiting = asyncio.create_task(specimen.ask(Specimen.wait))
 
     async def has_begun() -> bool:
         return await specimen.ask(Specimen.seen, "waiting") > before
 
     async def has_stopped() -> bool:
-        return await specimen.ask(Specimen.seen, "cancelled") > ended
+        return await specimen.ask(Specimen.seen, "cancelled") > cancelled_before
 
     await wait_until_async(has_begun)
     waiting.cancel()
@@ -106,20 +106,20 @@ async def test_cancelling_the_caller_cancels_the_replica_request(specimen: PoolC
 
 
 async def test_request_past_its_deadline_is_cancelled_on_the_replica(specimen: PoolClient[Specimen]) -> None:
-    ended = await specimen.ask(Specimen.seen, "cancelled")
+    cancelled_before = await specimen.ask(Specimen.seen, "cancelled")
     with pytest.raises(ReplicaLost, match=r"did not answer within 0\.5 s"):
         await PoolClient(specimen.handle, 0.5, PATIENCE).call_once(Specimen.wait)
 
     async def has_stopped() -> bool:
-        return await specimen.ask(Specimen.seen, "cancelled") > ended
+        return await specimen.ask(Specimen.seen, "cancelled") > cancelled_before
 
     await wait_until_async(has_stopped)
 
 
 async def test_full_pool_queue_rejects_further_requests(specimen: PoolClient[Specimen]) -> None:
     calls = [asyncio.create_task(specimen.call_once(Specimen.wait)) for _ in range(8)]
-    done, waiting = await asyncio.wait(calls, return_when=asyncio.FIRST_COMPLETED)
-    assert {type(item.exception()) for item in done} == {PoolFull}
+    finished, waiting = await asyncio.wait(calls, return_when=asyncio.FIRST_COMPLETED)
+    assert {type(item.exception()) for item in finished} == {PoolFull}
     for item in waiting:
         item.cancel()
     await asyncio.gather(*calls, return_exceptions=True)
@@ -173,10 +173,10 @@ async def test_served_bge_m3_and_llm_reranker_match_local_models(cluster: None, 
     with closing(BgeM3Embedder(embedding)) as local:
         assert isinstance(served, LexicalEmbedder)
         assert (served.name, served.dimensions) == (local.name, local.dimensions)
-        theirs = await served.embed_with_weights(texts, "passage")
-        ours = await local.embed_with_weights(texts, "passage")
-        assert np.array_equal(theirs.vectors, ours.vectors)
-        for item, other in zip(theirs.lexical, ours.lexical, strict=True):
+        served_batch = await served.embed_with_weights(texts, "passage")
+        local_batch = await local.embed_with_weights(texts, "passage")
+        assert np.array_equal(served_batch.vectors, local_batch.vectors)
+        for item, other in zip(served_batch.lexical, local_batch.lexical, strict=True):
             assert np.array_equal(item.tokens, other.tokens)
             assert np.array_equal(item.weights, other.weights)
     reranker = await PooledReranker.open(_deploy_pool(RerankerReplica, ReplicaConfig(), environment=environment))

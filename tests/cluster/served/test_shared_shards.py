@@ -57,35 +57,35 @@ class Bucket:
 
 async def _list_open_shards(corpora: PooledCorpora) -> dict[str, list[int]]:
     """Return the shards each process has open, by process name."""
-    told: Any = corpora.pools[0].handle.broadcast(IndexReplica.list_held_shards.__name__)
-    answers = await asyncio.to_thread(told.results, timeout_s=30, return_exceptions=True)
+    broadcast: Any = corpora.pools[0].handle.broadcast(IndexReplica.list_held_shards.__name__)
+    answers = await asyncio.to_thread(broadcast.results, timeout_s=30, return_exceptions=True)
     return {answer[0]: answer[1] for answer in answers if not isinstance(answer, BaseException)}
 
 
-def _assign_shards(held: dict[str, list[int]]) -> dict[str, list[int]]:
+def _assign_shards(open_shards: dict[str, list[int]]) -> dict[str, list[int]]:
     """Return the shards each process should have open, by process name."""
-    wanted: dict[str, list[int]] = {name: [] for name in held}
+    assignment: dict[str, list[int]] = {name: [] for name in open_shards}
     for shard in range(SHARDS):
-        for name in order_by_rendezvous(shard, held)[:COPIES]:
-            wanted[name].append(shard)
-    return wanted
+        for name in order_by_rendezvous(shard, open_shards)[:COPIES]:
+            assignment[name].append(shard)
+    return assignment
 
 
-def _is_balanced(held: dict[str, list[int]]) -> bool:
+def _is_balanced(open_shards: dict[str, list[int]]) -> bool:
     """Whether every process holds what falls to it, and no more."""
-    return len(held) == PROCESSES and held == _assign_shards(held)
+    return len(open_shards) == PROCESSES and open_shards == _assign_shards(open_shards)
 
 
-def _is_rebalanced(held: dict[str, list[int]], before: dict[str, list[int]]) -> bool:
+def _is_rebalanced(open_shards: dict[str, list[int]], before: dict[str, list[int]]) -> bool:
     """Whether another process has come and holds what falls to it, and the others hold what falls to them, beside what
     they were asked for meanwhile."""
-    wanted = _assign_shards(held)
-    come = held.keys() - before.keys()
+    assignment = _assign_shards(open_shards)
+    new_names = open_shards.keys() - before.keys()
     return (
-        len(held) == PROCESSES
-        and len(come) == 1
-        and all(held[name] == wanted[name] for name in come)
-        and all({*wanted[name]} <= {*shards} for name, shards in held.items())
+        len(open_shards) == PROCESSES
+        and len(new_names) == 1
+        and all(open_shards[name] == assignment[name] for name in new_names)
+        and all({*assignment[name]} <= {*shards} for name, shards in open_shards.items())
     )
 
 
@@ -93,8 +93,8 @@ async def test_each_replica_holds_its_share_of_shards_and_search_matches_local(t
     bucket = Bucket(tmp_path)
     version = await bucket.build()
     async with serve_pools(tmp_path / "copy", SHARDS, EMBEDDER, PROCESSES, COPIES, bucket.variables) as corpora:
-        held = await wait_until_async(lambda: _list_open_shards(corpora), _is_balanced)
-        assert sum(map(len, held.values())) == SHARDS * COPIES
+        open_shards = await wait_until_async(lambda: _list_open_shards(corpora), _is_balanced)
+        assert sum(map(len, open_shards.values())) == SHARDS * COPIES
         served = await corpora.current()
         local = Corpus.open(bucket.built, EMBEDDER)
         assert served.version == version
@@ -110,17 +110,19 @@ async def test_killed_shard_replica_is_replaced_without_failed_searches(tmp_path
     async with serve_pools(tmp_path / "copy", SHARDS, EMBEDDER, PROCESSES, COPIES, bucket.variables) as corpora:
         before = await wait_until_async(lambda: _list_open_shards(corpora), _is_balanced)
         traffic = Traffic(corpora, per_second=20, max_open_searches=4)
-        asking = asyncio.create_task(traffic.run(stop))
+        task = asyncio.create_task(traffic.run(stop))
         await wait_until_async(lambda: _count_answers(traffic), lambda count: count > 20)
         os.kill(await corpora.pools[0].ask(IndexReplica.process_id), signal.SIGKILL)
-        after = await wait_until_async(lambda: _list_open_shards(corpora), lambda held: _is_rebalanced(held, before))
-        left = after.keys() & before.keys()
-        assert len(left) == PROCESSES - 1
-        assert all({*before[name]} <= {*after[name]} for name in left), "no shard moves away from who is left"
+        after = await wait_until_async(
+            lambda: _list_open_shards(corpora), lambda open_shards: _is_rebalanced(open_shards, before)
+        )
+        remaining = after.keys() & before.keys()
+        assert len(remaining) == PROCESSES - 1
+        assert all({*before[name]} <= {*after[name]} for name in remaining), "no shard moves away from who is left"
         editions.add(version := await bucket.update(1), 1)
         await wait_until_async(lambda: _get_newest_version(traffic), version.__eq__)
         stop.set()
-        await asking
+        await task
     assert traffic.list_failures() == []
     assert traffic.find_mixed_answers(editions) == []
     assert {answer.version for answer in traffic.answers} == set(editions.by_version)

@@ -87,7 +87,7 @@ async def sign_in(page: Page, url: str, key: str) -> None:
 
 async def look_over(page: Page, name: str, look: Look, *, full_page: bool = True) -> None:
     """Check a page at this size and colour scheme; `full_page`: the picture shows what is out of sight, too."""
-    await check_page(page, f"{name}-{look}", look.width, whole=full_page)
+    await check_page(page, f"{name}-{look}", look.width, full_page=full_page)
 
 
 async def open_and_check(page: Page, path: str, name: str, width: int) -> None:
@@ -96,14 +96,14 @@ async def open_and_check(page: Page, path: str, name: str, width: int) -> None:
     await check_page(page, f"{name}-{width}", width)
 
 
-async def check_page(page: Page, name: str, width: int, *, whole: bool = True) -> None:
+async def check_page(page: Page, name: str, width: int, *, full_page: bool = True) -> None:
     """Check that axe reports no serious fault and nothing is wider than the screen; a page with faults is pictured."""
     if not await page.evaluate("typeof axe === 'object'"):
         await page.evaluate(_AXE.read_text("utf-8"))
     faults = await page.evaluate(_FAULTS)
     if faults or os.environ.get("TEST_SCREENSHOTS"):
         SCREENSHOTS.mkdir(parents=True, exist_ok=True)
-        await page.screenshot(path=SCREENSHOTS / f"{name}.png", full_page=whole)
+        await page.screenshot(path=SCREENSHOTS / f"{name}.png", full_page=full_page)
     assert faults == [], name
     assert await page.evaluate("document.documentElement.scrollWidth") <= width, name
 

@@ -25,7 +25,7 @@ async def fill_pages(service: Service, owner: Person, reviewer: Person) -> tuple
     fields = await call_of_two_fields(service)
     call_of_reports = await call_with_reports(service)
     ended_call = await evaluate_call_of_six(service)
-    reviewed_call, *_ = await call_with_opinions(service, others=1)
+    reviewed_call, *_ = await call_with_opinions(service, other_count=1)
     decided_evaluation = (await owner.get(f"/v1/batches/{reviewed_call}/evaluations")).json()["items"][0]["id"]
     ranking = (await owner.post("/v1/rankings", json={"batch": ended_call, "shortlist_size": 2})).json()["id"]
     await finish_ranking(service)

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from playwright.async_api import Page
 
-_MOST_STOPS = 150
+_MAX_STOPS = 150
 _STOP = """() => {
   const one = document.activeElement;
   if (!one || one === document.body) return null;
@@ -52,7 +52,7 @@ class Keyboard:
     async def move_to(self, name: str, key: str = "Tab") -> None:
         """Press Tab, or another `key`, until the element whose label or text begins with `name` has the focus."""
         passed_names = []
-        for _ in range(_MOST_STOPS):
+        for _ in range(_MAX_STOPS):
             stop = await self.press(key)
             passed_names.append(stop.name.partition(" ")[2] if stop else "")
             if passed_names[-1].startswith(name):
@@ -99,6 +99,6 @@ class Keyboard:
         stops: list[Stop] = []
         while (stop := await self.press(key)) is not None and (not stops or stop.place != stops[0].place):
             assert stop.place not in {passed.place for passed in stops}, f"{stop.name} is passed twice"
-            assert len(stops) < _MOST_STOPS, stops
+            assert len(stops) < _MAX_STOPS, stops
             stops.append(stop)
         return stops

@@ -36,7 +36,7 @@ async def connect_mcp_client(address: str, key: str, mode: str = "auto") -> Asyn
 
 
 @asynccontextmanager
-async def enter_in_task(opened: AbstractAsyncContextManager[T]) -> AsyncIterator[T]:
+async def enter_in_task(context: AbstractAsyncContextManager[T]) -> AsyncIterator[T]:
     """Enter and leave a context manager in the same task.
 
     Cancel scopes need this, and pytest may leave a fixture in another task than it entered."""
@@ -44,7 +44,7 @@ async def enter_in_task(opened: AbstractAsyncContextManager[T]) -> AsyncIterator
     leave = asyncio.Event()
 
     async def hold() -> None:
-        async with opened as value:
+        async with context as value:
             ready.set_result(value)
             await leave.wait()
 

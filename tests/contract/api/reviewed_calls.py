@@ -65,7 +65,9 @@ async def call_with_reviewer(service: Service, *texts: str) -> tuple[Person, str
     return assigned_reviewers
 
 
-async def call_with_opinions(service: Service, opinions: int = 8, others: int = 0) -> tuple[BatchId, Person, Person]:
+async def call_with_opinions(
+    service: Service, opinions: int = 8, other_count: int = 0
+) -> tuple[BatchId, Person, Person]:
     """Return a call of eight proposals and its two reviewers, each of whom submitted that many opinions.
 
     `others`: the number of further reviewers for each proposal."""
@@ -73,9 +75,9 @@ async def call_with_opinions(service: Service, opinions: int = 8, others: int = 
     rows = "\n".join(f'Number {n},"We count what {n} plots hold. {"We test it. " * 20}"' for n in range(count))
     grace, ben = await invite_reviewers(service, "Grace Hopper", "Ben Blum")
     officer = await add_person(service, "officer", "Otto Officer")
-    made = await officer.post("/v1/batches", files=[("file", ("call.csv", f"title,text\n{rows}\n".encode()))])
-    batch = BatchId(made.json()["id"])
-    assignment = await officer.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 2 + others})
+    response = await officer.post("/v1/batches", files=[("file", ("call.csv", f"title,text\n{rows}\n".encode()))])
+    batch = BatchId(response.json()["id"])
+    assignment = await officer.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 2 + other_count})
     assert assignment.status_code < 300, assignment.text
     evaluations = (await officer.get(f"/v1/batches/{batch}/evaluations")).json()["items"]
     id_by_row = {evaluation["row"]: evaluation["id"] for evaluation in evaluations}

@@ -14,34 +14,34 @@ async def test_a_reviewer_switches_mails_off_and_on_again(service: Service) -> N
     grace = await add_person(service, "reviewer", "Grace Hopper", affiliation="Yale University")
     members, tenant = service.services.members, grace.member.tenant
     async with open_session(service, grace.key) as browser:
-        shown = (await browser.get(HERE)).text
-        assert "grace.hopper@example.org" in shown
-        assert "Yale University" in shown
-        assert 'value="true" checked' in shown
+        text = (await browser.get(HERE)).text
+        assert "grace.hopper@example.org" in text
+        assert "Yale University" in text
+        assert 'value="true" checked' in text
         assert (await submit_form(browser, HERE)).status_code == 303
         assert 'value="true" checked' not in (await browser.get(HERE)).text
-        found = await members.get(tenant, grace.member.id)
-        assert found == grace.member.model_copy(update={"receives_email": False, "can_sign_in": True})
+        member = await members.get(tenant, grace.member.id)
+        assert member == grace.member.model_copy(update={"receives_email": False, "can_sign_in": True})
         assert (await submit_form(browser, HERE, receives_email="true")).status_code == 303
         assert (await submit_form(browser, HERE, receives_email="true")).status_code == 303
-    found = await members.get(tenant, grace.member.id)
-    assert found is not None
-    assert found.receives_email
-    acts = [(entry.action, entry.actor) for entry in await service.services.audit_log.list_entries(tenant)]
-    assert acts[-2:] == [("member changed", grace.member.id)] * 2
+    member = await members.get(tenant, grace.member.id)
+    assert member is not None
+    assert member.receives_email
+    actions = [(entry.action, entry.actor) for entry in await service.services.audit_log.list_entries(tenant)]
+    assert actions[-2:] == [("member changed", grace.member.id)] * 2
 
 
 async def test_concurrent_account_save_does_not_restore_a_removed_role(service: Service) -> None:
     owner, otto = await add_person(service, "owner", "Olga Owner"), await add_person(service, "officer", "Otto Officer")
-    at = f"/v1/members/{otto.member.id}"
+    path = f"/v1/members/{otto.member.id}"
     async with open_session(service, otto.key) as browser:
         body = {"csrf_token": await fetch_csrf_token(browser, HERE)}
         for _ in range(10):
-            demotion = owner.patch(at, json={"role": "reviewer"})
+            demotion = owner.patch(path, json={"role": "reviewer"})
             saves = [{"receives_email": "true"} if n % 2 else {} for n in range(8)]
             await asyncio.gather(*(browser.post(HERE, data=body | save, headers=ORIGIN) for save in saves), demotion)
-            assert (await owner.get(at)).json()["role"] == "reviewer"
-            await owner.patch(at, json={"role": "officer"})
+            assert (await owner.get(path)).json()["role"] == "reviewer"
+            await owner.patch(path, json={"role": "officer"})
 
 
 async def test_undelivered_email_is_shown_to_the_inviting_officer(service: Service) -> None:

@@ -8,34 +8,38 @@ from tests.contract.api.service import BODY, OTHER, Service
 
 async def test_tenant_is_created_changed_listed_and_deleted(service: Service) -> None:
     async with service.open_caller("admin") as admin:
-        made = await admin.post("/v1/tenants", json={"id": "agency", "name": "An agency", "monthly_usd": 100})
-        assert (made.status_code, made.headers["location"]) == (201, "/v1/tenants/agency")
+        response = await admin.post("/v1/tenants", json={"id": "agency", "name": "An agency", "monthly_usd": 100})
+        assert (response.status_code, response.headers["location"]) == (201, "/v1/tenants/agency")
         changed = await admin.patch("/v1/tenants/agency", json={"weight": 3, "monthly_usd": None})
-        shown = await admin.get("/v1/tenants/agency")
-        listed = await admin.get("/v1/tenants?limit=1")
-        second = await admin.get("/v1/tenants", params={"after": listed.json()["next"]})
+        tenant_answer = await admin.get("/v1/tenants/agency")
+        answer = await admin.get("/v1/tenants?limit=1")
+        second = await admin.get("/v1/tenants", params={"after": answer.json()["next"]})
         assert (await admin.delete("/v1/tenants/agency")).status_code == 204
         check_problem(await admin.get("/v1/tenants/agency"), 404, "not-found")
         check_problem(await admin.delete("/v1/tenants/agency"), 404, "not-found")
         check_problem(await admin.post("/v1/tenants", json={"id": "other", "name": "Somebody"}), 409, "conflict")
         check_problem(await admin.delete("/v1/tenants/acme"), 409, "conflict")
-    assert changed.json() == shown.json()
-    assert (shown.json()["name"], shown.json()["weight"], shown.json()["monthly_usd"]) == ("An agency", 3, None)
-    assert [item["id"] for item in (*listed.json()["items"], *second.json()["items"])] == ["acme", "agency", "other"]
+    assert changed.json() == tenant_answer.json()
+    assert (tenant_answer.json()["name"], tenant_answer.json()["weight"], tenant_answer.json()["monthly_usd"]) == (
+        "An agency",
+        3,
+        None,
+    )
+    assert [item["id"] for item in (*answer.json()["items"], *second.json()["items"])] == ["acme", "agency", "other"]
 
 
 async def test_a_key_is_shown_once(service: Service) -> None:
     async with service.open_caller("manage") as manager:
-        made = await manager.post(
+        response = await manager.post(
             "/v1/keys", json={"name": "robot", "scopes": ["submit", "read"], "expires_at": "2190-01-01T01:00:00+01:00"}
         )
-        shown = await manager.get(made.headers["location"])
-        listed = await manager.get("/v1/keys")
-    secret = made.json()["secret"]
-    assert made.headers["cache-control"] == "no-store"
-    assert secret.startswith(made.json()["id"])
-    assert shown.json()["expires_at"] == "2190-01-01T00:00:00Z"
-    assert secret.removeprefix(made.json()["id"]) not in shown.text + listed.text
+        key_answer = await manager.get(response.headers["location"])
+        answer = await manager.get("/v1/keys")
+    secret = response.json()["secret"]
+    assert response.headers["cache-control"] == "no-store"
+    assert secret.startswith(response.json()["id"])
+    assert key_answer.json()["expires_at"] == "2190-01-01T00:00:00Z"
+    assert secret.removeprefix(response.json()["id"]) not in key_answer.text + answer.text
     async with service.open_client(secret) as robot:
         assert (await robot.post("/v1/evaluations", json=BODY)).status_code == 202
 
@@ -62,38 +66,38 @@ async def test_creating_a_key_beyond_own_rights_is_forbidden(service: Service) -
     async with service.open_caller("manage") as manager:
         higher = await manager.post("/v1/keys", json={"name": "x", "scopes": ["admin"]})
         figures = await manager.post("/v1/keys", json={"name": "x", "scopes": ["metrics"]})
-        elsewhere = await manager.post("/v1/keys", json={"name": "x", "scopes": ["read"], "tenant": OTHER})
+        answer = await manager.post("/v1/keys", json={"name": "x", "scopes": ["read"], "tenant": OTHER})
     assert check_problem(higher, 403, "forbidden").scope == check_problem(figures, 403, "forbidden").scope == "admin"
-    assert check_problem(elsewhere, 403, "forbidden").scope == "admin"
+    assert check_problem(answer, 403, "forbidden").scope == "admin"
 
 
 async def test_admin_creates_keys_for_other_tenants(service: Service) -> None:
     async with service.open_caller("admin") as admin:
-        made = await admin.post("/v1/keys", json={"name": "first", "scopes": ["manage"], "tenant": OTHER})
-        listed = await admin.get("/v1/keys", params={"tenant": OTHER})
+        response = await admin.post("/v1/keys", json={"name": "first", "scopes": ["manage"], "tenant": OTHER})
+        answer = await admin.get("/v1/keys", params={"tenant": OTHER})
         nowhere = await admin.post("/v1/keys", json={"name": "x", "scopes": ["read"], "tenant": "nobody"})
-    assert made.json()["tenant"] == OTHER
-    assert [key["name"] for key in listed.json()["items"]] == ["first"]
+    assert response.json()["tenant"] == OTHER
+    assert [key["name"] for key in answer.json()["items"]] == ["first"]
     check_problem(nowhere, 404, "not-found")
 
 
 async def test_usage_counts_only_jobs_of_the_tenant(service: Service) -> None:
     async with (
         service.open_caller() as client,
-        service.open_caller(tenant=OTHER) as other,
+        service.open_caller(tenant=OTHER) as other_caller,
         service.open_caller("admin") as admin,
     ):
         await client.post("/v1/evaluations", json=BODY)
         await service.finish()
         await client.post("/v1/evaluations", json=BODY)
         own = (await client.get("/v1/usage")).json()
-        none = (await other.get("/v1/usage")).json()
-        asked = (await admin.get("/v1/usage?tenant=acme&since=2026-01-01T00:00:00Z")).json()
+        none = (await other_caller.get("/v1/usage")).json()
+        answer = (await admin.get("/v1/usage?tenant=acme&since=2026-01-01T00:00:00Z")).json()
         past = (await client.get("/v1/usage?since=2001-01-01T00:00:00Z&until=2001-02-01T00:00:00Z")).json()
         backwards = await client.get("/v1/usage?since=2002-01-01T00:00:00Z&until=2001-02-01T00:00:00Z")
     assert {(item["state"], item["jobs"]) for item in own["jobs"]} == {("succeeded", 1), ("queued", 1)}
     assert own["spent_this_month_usd"] == 0.25
     assert (own["cost_usd"], own["cost_absent"]) == (0.0, None)
     assert none["jobs"] == past["jobs"] == []
-    assert asked["jobs"] == own["jobs"]
+    assert answer["jobs"] == own["jobs"]
     check_problem(backwards, 422, "invalid-request")

@@ -54,12 +54,10 @@ async def ask_before_erasure(service: Service, evaluation: str, ask: Ask) -> htt
             await connection.execute("LOCK TABLE sign_offs IN ACCESS EXCLUSIVE MODE")
             acting = asyncio.ensure_future(ask())
             await wait_for_blocked_statements(service.database, 1)
-            erasing = asyncio.create_task(
-                service.services.erasures.erase(ACME, [JobId(evaluation)], ActBy(OPERATOR, NOW))
-            )
+            task = asyncio.create_task(service.services.erasures.erase(ACME, [JobId(evaluation)], ActBy(OPERATOR, NOW)))
             await wait_for_blocked_statements(service.database, 2)
         answer = await acting
-        await erasing
+        await task
         return answer
     finally:
         await connection.close()
@@ -85,27 +83,27 @@ async def list_acts_with_words(database: Database, evaluation: str) -> list[str]
     return [row["action"] for row in rows]
 
 
-@pytest.mark.parametrize("what", ["remarks", "override", "conflicts"])
-async def test_acts_on_a_single_evaluation_during_its_erasure_return_410(service: Service, what: str) -> None:
+@pytest.mark.parametrize("route", ["remarks", "override", "conflicts"])
+async def test_acts_on_a_single_evaluation_during_its_erasure_return_410(service: Service, route: str) -> None:
     """The call is not locked, because the erasure would have to wait for the lock."""
     owner, reviewer = await add_person(service, "owner", "Olga Owner"), await add_person(service, "reviewer")
     single = (await service.machine.post("/v1/evaluations", json=BODY)).json()["id"]
-    body = _ACTS[what][1] | ({"reviewer": reviewer.member.id} if what == "conflicts" else {})
-    ask = partial(owner.post, f"/v1/evaluations/{single}/{what}", json=body)
+    body = _ACTS[route][1] | ({"reviewer": reviewer.member.id} if route == "conflicts" else {})
+    ask = partial(owner.post, f"/v1/evaluations/{single}/{route}", json=body)
     check_problem(await ask_during_erasure(service, single, ask), 410, "gone")
     assert await list_acts_with_words(service.database, single) == []
 
 
 @pytest.mark.parametrize("meets", [ask_during_erasure, ask_before_erasure])
-@pytest.mark.parametrize("what", _ACTS)
+@pytest.mark.parametrize("route", _ACTS)
 async def test_acts_on_a_call_during_an_erasure_succeed_or_return_410(
-    service: Service, what: str, meets: Callable[[Service, str, Ask], Awaitable[httpx2.Response]]
+    service: Service, route: str, meets: Callable[[Service, str, Ask], Awaitable[httpx2.Response]]
 ) -> None:
     owner, ada = await add_person(service, "owner", "Olga Owner"), await add_person(service, "reviewer")
     first = await create_assigned_proposal(service, owner)
-    role, body = _ACTS[what]
-    acts = ada if role == "reviewer" else owner
-    answer = await meets(service, first, partial(acts.post, f"/v1/evaluations/{first}/{what}", json=body))
+    role, body = _ACTS[route]
+    actor = ada if role == "reviewer" else owner
+    answer = await meets(service, first, partial(actor.post, f"/v1/evaluations/{first}/{route}", json=body))
     if answer.status_code not in (200, 201):
         check_problem(answer, 410, "gone")
     assert await service.database.fetch("SELECT FROM jobs") == []
@@ -130,10 +128,10 @@ async def test_opinion_erased_right_after_submission_is_still_accepted(
         FOR EACH ROW EXECUTE FUNCTION erase_at_once()
     """)
     try:
-        given = await ada.post(f"/v1/evaluations/{first}/opinions", json={"score": 2})
+        answer = await ada.post(f"/v1/evaluations/{first}/opinions", json={"score": 2})
     finally:
         await table_owner.execute("DROP FUNCTION erase_at_once CASCADE")
-    assert (given.status_code, given.json().get("blind_score")) == (200, 2), given.text
+    assert (answer.status_code, answer.json().get("blind_score")) == (200, 2), answer.text
 
 
 async def test_page_action_during_an_erasure_reports_the_erasure(service: Service, owner: Person) -> None:
@@ -143,7 +141,7 @@ async def test_page_action_during_an_erasure_reports_the_erasure(service: Servic
             "csrf_token": await fetch_csrf_token(browser, f"/console/proposals/{single}"),
             "text": "Look at the budget.",
         }
-        where, headers = f"/console/proposals/{single}/remarks", {"Origin": "http://api"}
-        answer = await ask_during_erasure(service, single, partial(browser.post, where, data=form, headers=headers))
+        path, headers = f"/console/proposals/{single}/remarks", {"Origin": "http://api"}
+        answer = await ask_during_erasure(service, single, partial(browser.post, path, data=form, headers=headers))
     assert answer.status_code == 410
     assert "was erased on" in answer.text

@@ -35,13 +35,13 @@ async def test_agreement_plot_shows_chance_and_constant_score_baselines(service:
 
 
 @pytest.mark.parametrize(
-    ("given", "words"),
+    ("opinion_count", "words"),
     [(0, "There are no first reviews yet."), (4, "Not enough reviews. Only 4 proposals have")],
 )
 async def test_agreement_plot_is_replaced_by_a_note_without_enough_opinions(
-    service: Service, given: int, words: str
+    service: Service, opinion_count: int, words: str
 ) -> None:
-    batch, *_ = await call_with_opinions(service, given)
+    batch, *_ = await call_with_opinions(service, opinion_count)
     async with open_session(service, await service.create_key()) as officer:
         page = (await officer.get(f"/console/calls/{batch}/plots")).text
     assert words in page

@@ -19,13 +19,13 @@ A-2,Ore from slag,"{WORDS} Two.",Ben Blum,University of Turin,80000,Metals
 
 async def _call(service: Service, officer: Person, table: str = _TABLE, name: str = "Spring") -> tuple[str, list[str]]:
     """Return a call of this table's rows, each with a report, and its proposals."""
-    made = await officer.post(f"/v1/batches?name={name}", files=[("file", ("call.csv", table.encode()))])
-    assert made.status_code == 202, made.text
-    batch = str(made.json()["id"])
-    for _ in range(made.json()["accepted"]):
+    answer = await officer.post(f"/v1/batches?name={name}", files=[("file", ("call.csv", table.encode()))])
+    assert answer.status_code == 202, answer.text
+    batch = str(answer.json()["id"])
+    for _ in range(answer.json()["accepted"]):
         await service.finish()
-    listed = (await officer.get(f"/v1/batches/{batch}/evaluations")).json()["items"]
-    return batch, [item["id"] for item in sorted(listed, key=lambda item: item["row"])]
+    items = (await officer.get(f"/v1/batches/{batch}/evaluations")).json()["items"]
+    return batch, [item["id"] for item in sorted(items, key=lambda item: item["row"])]
 
 
 async def test_columns_of_the_table_are_kept_shown_and_exported(service: Service, officer: Person) -> None:
@@ -64,11 +64,11 @@ async def test_applicant_is_changed_on_the_page_until_sign_off(
     service: Service, owner: Person, officer: Person
 ) -> None:
     batch, (first, second) = await _call(service, officer)
-    here = f"/console/proposals/{first}"
+    path = f"/console/proposals/{first}"
     async with open_session(service, officer.key) as browser:
         fields = {"name": "Ada King", "institution": "", "amount": "75.000,50"}
-        assert (await submit_form(browser, here, "/applicant", **fields)).status_code == 303
-        wrong = await submit_form(browser, here, "/applicant", name="Ada", amount="a lot")
+        assert (await submit_form(browser, path, "/applicant", **fields)).status_code == 303
+        wrong = await submit_form(browser, path, "/applicant", name="Ada", amount="a lot")
         assert wrong.status_code == 409
         stored = (await officer.get(f"/v1/evaluations/{first}/applicant")).json()
         assert (stored["name"], stored["amount"], stored["columns"]["programme"]) == ("Ada King", 75_000.5, "Memory")
@@ -77,31 +77,31 @@ async def test_applicant_is_changed_on_the_page_until_sign_off(
         assert late.status_code == 409
 
 
-async def test_same_text_is_told_within_a_call_and_across_calls(service: Service, officer: Person) -> None:
+async def test_same_text_is_reported_within_a_call_and_across_calls(service: Service, officer: Person) -> None:
     same = _TABLE.replace("Two.", "One.").replace("Ore from slag", "Rehearsal")
     batch, (first, second) = await _call(service, officer, same)
     # Reports of one run are shared, so the same text has the same idea.
     await service.database.execute("UPDATE evaluations SET idea_id = 'same'")
-    other, (third, *_) = await _call(service, officer, name="Autumn")
+    other_batch, (third, *_) = await _call(service, officer, name="Autumn")
     await service.database.execute("UPDATE evaluations SET idea_id = 'same'")
-    told = (await officer.get(f"/v1/evaluations/{first}/applicant")).json()["same_text"]
-    assert [item["evaluation"] for item in told[:2]] == [second, third]
-    assert told[1]["call"] == "Autumn"
+    same_text = (await officer.get(f"/v1/evaluations/{first}/applicant")).json()["same_text"]
+    assert [item["evaluation"] for item in same_text[:2]] == [second, third]
+    assert same_text[1]["call"] == "Autumn"
     async with open_session(service, officer.key) as browser:
         assert "same text as row 2" in (await browser.get(f"/console/calls/{batch}")).text
-        assert "same text as in Spring" in (await browser.get(f"/console/calls/{other}")).text
+        assert "same text as in Spring" in (await browser.get(f"/console/calls/{other_batch}")).text
 
 
 async def test_applicant_is_erased_by_name(service: Service, owner: Person, officer: Person) -> None:
     _, (first, second) = await _call(service, officer)
     preview = await owner.post("/v1/erasures", json={"source": "ada author", "dry_run": True})
     assert [job["id"] for job in preview.json()["jobs"]] == [first]
-    erased = await owner.post("/v1/erasures", json={"source": "Ada Author"})
-    assert erased.status_code == 200, erased.text
+    answer = await owner.post("/v1/erasures", json={"source": "Ada Author"})
+    assert answer.status_code == 200, answer.text
     assert (await officer.get(f"/v1/evaluations/{first}")).status_code == 410
     assert (await officer.get(f"/v1/evaluations/{second}")).status_code == 200
-    left = await service.database.fetch("SELECT evaluation FROM applicants")
-    assert [row["evaluation"] for row in left] == [JobId(second)]
+    applicant_rows = await service.database.fetch("SELECT evaluation FROM applicants")
+    assert [row["evaluation"] for row in applicant_rows] == [JobId(second)]
 
 
 @EACH_LOOK
@@ -109,8 +109,8 @@ async def test_erase_page_lists_proposals_in_which_a_name_occurs(
     service: Service, owner: Person, officer: Person, look: Look
 ) -> None:
     text = f"# Rehearsal by risk\n\nBy Ada Author, Yale University\n\n{WORDS}"
-    made = await officer.post("/v1/batches", files=[("file", ("one.md", text.encode()))])
-    assert made.status_code == 202, made.text
+    answer = await officer.post("/v1/batches", files=[("file", ("one.md", text.encode()))])
+    assert answer.status_code == 202, answer.text
     async with open_console(service, owner.key, look) as (page, url):
         await page.goto(f"{url}/console/erase")
         await page.get_by_label("Applicant’s name").fill("Ada Author")
@@ -129,7 +129,7 @@ async def test_dossier_is_ordered_by_decision_and_states_it(service: Service, ow
     note = {"note": "Fund row 2."}
     assert (await owner.post(f"/v1/batches/{batch}/sign-off", json=note)).status_code == 200
     pdf = (await officer.get(f"/v1/batches/{batch}/dossier")).content
-    told = " ".join(read_pdf_text(pdf).split())
+    report_text = " ".join(read_pdf_text(pdf).split())
     for words in ("Sorted by decision", "Fund row 2.", "fund 80,000", "decline: We"):
-        assert words in told, words
-    assert told.index("fund 80,000") < told.index("decline: We")
+        assert words in report_text, words
+    assert report_text.index("fund 80,000") < report_text.index("decline: We")

@@ -7,7 +7,7 @@ from tests.contract.api.people import Person, call_of
 from tests.contract.api.service import Service
 
 
-async def test_a_finished_call_is_archived_and_taken_out_again(service: Service, owner: Person) -> None:
+async def test_a_finished_call_is_archived_and_restored(service: Service, owner: Person) -> None:
     batch = await evaluate_call_of_six(service)
     assert (await owner.patch(f"/v1/batches/{batch}", json={"name": "Spring"})).status_code == 200
     before, look = (await owner.get(f"/v1/batches/{batch}")).json(), PHONE_AND_DESK[1]
@@ -27,15 +27,15 @@ async def test_a_finished_call_is_archived_and_taken_out_again(service: Service,
         await page.goto(f"{url}/console")
         await page.get_by_role("link", name="Spring").wait_for()
     entries = (await owner.get("/v1/audit-log")).json()["items"]
-    acts = [entry["action"] for entry in entries if entry["subject"] == batch]
-    assert acts[-2:] == ["call archived", "call unarchived"]
+    actions = [entry["action"] for entry in entries if entry["subject"] == batch]
+    assert actions[-2:] == ["call archived", "call unarchived"]
 
 
 async def test_a_call_under_way_is_not_archived(service: Service, owner: Person) -> None:
     batch, _ = await call_of(service, "# One", "# Two")
-    here = f"/console/calls/{batch}"
+    path = f"/console/calls/{batch}"
     async with open_session(service, owner.key) as browser:
-        assert "Archive</button>" not in (await browser.get(here)).text
-        await submit_form(browser, f"{here}/terms", f"{here}/archive", archived="true")
-        assert f'href="{here}"' in (await browser.get("/console")).text
+        assert "Archive</button>" not in (await browser.get(path)).text
+        await submit_form(browser, f"{path}/terms", f"{path}/archive", archived="true")
+        assert f'href="{path}"' in (await browser.get("/console")).text
         assert "There are no archived calls." in (await browser.get("/console?archived=true")).text

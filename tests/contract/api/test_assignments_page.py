@@ -9,41 +9,43 @@ async def test_reviewer_assignments_are_previewed_made_and_withdrawn(
     service: Service, officer: Person, ada: Person
 ) -> None:
     batch, (first, _) = await call_of(service, "# One", "# Two")
-    here = f"/console/calls/{batch}/assignments"
+    path = f"/console/calls/{batch}/assignments"
     async with open_session(service, officer.key) as browser:
-        assert here in (await browser.get(f"/console/calls/{batch}")).text
-        tried = (await browser.get(here, params={"per_proposal": "2"})).text
-        assert "2 new assignments" in tried
-        assert "Only 1 reviewer is available." in tried
+        assert path in (await browser.get(f"/console/calls/{batch}")).text
+        text = (await browser.get(path, params={"per_proposal": "2"})).text
+        assert "2 new assignments" in text
+        assert "Only 1 reviewer is available." in text
         assert (
             await service.services.reviewing.assignments.list_assignments(
                 officer.member.tenant, member=None, batch=None
             )
             == []
         )
-        plan = {"per_proposal": "2", "shown": find_hidden_field(tried, "shown")}
-        assert (await submit_form(browser, here, **plan)).status_code == 303
-        assert "no review yet" in (await browser.get(here)).text
-        given = {"evaluation": first, "reviewer": str(ada.member.id)}
-        assert (await submit_form(browser, here, "/withdraw", **given)).status_code == 303
-        again = await submit_form(browser, here, "/withdraw", **given)
+        plan = {"per_proposal": "2", "shown": find_hidden_field(text, "shown")}
+        assert (await submit_form(browser, path, **plan)).status_code == 303
+        assert "no review yet" in (await browser.get(path)).text
+        assignment = {"evaluation": first, "reviewer": str(ada.member.id)}
+        assert (await submit_form(browser, path, "/withdraw", **assignment)).status_code == 303
+        again = await submit_form(browser, path, "/withdraw", **assignment)
         assert again.status_code == 409
         assert "Nothing was withdrawn" in again.text
-    left = await service.services.reviewing.assignments.list_assignments(officer.member.tenant, member=None, batch=None)
-    assert len(left) == 1
+    assignments = await service.services.reviewing.assignments.list_assignments(
+        officer.member.tenant, member=None, batch=None
+    )
+    assert len(assignments) == 1
 
 
 async def test_outdated_assignment_plan_is_rejected_without_assigning_reviewers(service: Service) -> None:
     officer = await add_person(service, "officer", "Otto Officer")
     await add_person(service, "reviewer")
     batch, _ = await call_of(service, "# One")
-    here = f"/console/calls/{batch}/assignments"
+    path = f"/console/calls/{batch}/assignments"
     async with open_session(service, officer.key) as browser:
-        shown = find_hidden_field((await browser.get(here, params={"per_proposal": "2"})).text, "shown")
+        field = find_hidden_field((await browser.get(path, params={"per_proposal": "2"})).text, "shown")
         await add_person(service, "reviewer", "Bob Noyce")
-        refused = await submit_form(browser, here, per_proposal="2", shown=shown)
-    assert refused.status_code == 409
-    assert "no reviewers were assigned" in refused.text
+        answer = await submit_form(browser, path, per_proposal="2", shown=field)
+    assert answer.status_code == 409
+    assert "no reviewers were assigned" in answer.text
     assert (
         await service.services.reviewing.assignments.list_assignments(officer.member.tenant, member=None, batch=None)
         == []
@@ -53,42 +55,42 @@ async def test_outdated_assignment_plan_is_rejected_without_assigning_reviewers(
 async def test_conflict_is_declared_excludes_the_reviewer_and_is_cleared_with_reason(service: Service) -> None:
     officer, ada = await add_person(service, "officer", "Otto Officer"), await add_person(service, "reviewer")
     batch, (first,) = await call_of(service, "# One")
-    here, whose = f"/console/calls/{batch}/assignments", {"evaluation": first, "reviewer": str(ada.member.id)}
+    path, whose = f"/console/calls/{batch}/assignments", {"evaluation": first, "reviewer": str(ada.member.id)}
     async with open_session(service, officer.key) as browser:
-        assert (await submit_form(browser, here, "/conflicts", **whose, reason=" x ")).status_code == 409
-        assert (await submit_form(browser, here, "/conflicts", **whose, reason="a former student")).status_code == 303
-        tried = (await browser.get(here, params={"per_proposal": "1"})).text
-        assert "1 of 1 reviewer has a conflict." in tried
-        assert "a former student" in tried
-        cleared = await submit_form(browser, here, "/conflicts/clear", **whose, reason="twenty years ago")
-        assert cleared.status_code == 303
-        tried = (await browser.get(here, params={"per_proposal": "1"})).text
-        assert "twenty years ago" in tried
-        assert "1 new assignment," in tried
+        assert (await submit_form(browser, path, "/conflicts", **whose, reason=" x ")).status_code == 409
+        assert (await submit_form(browser, path, "/conflicts", **whose, reason="a former student")).status_code == 303
+        text = (await browser.get(path, params={"per_proposal": "1"})).text
+        assert "1 of 1 reviewer has a conflict." in text
+        assert "a former student" in text
+        answer = await submit_form(browser, path, "/conflicts/clear", **whose, reason="twenty years ago")
+        assert answer.status_code == 303
+        text = (await browser.get(path, params={"per_proposal": "1"})).text
+        assert "twenty years ago" in text
+        assert "1 new assignment," in text
         assert (
-            await submit_form(browser, here, "/conflicts", **whose | {"reviewer": "mb_no"}, reason="abc")
+            await submit_form(browser, path, "/conflicts", **whose | {"reviewer": "mb_no"}, reason="abc")
         ).status_code == 404
 
 
 async def test_reviewer_is_assigned_by_hand_unless_a_conflict_forbids_it(service: Service, officer: Person) -> None:
     ada = await add_person(service, "reviewer", affiliation="Yale University")
     batch, (first, second) = await call_of(service, "# One", "# Two\n\nAda Byron, Yale University")
-    here = f"/console/calls/{batch}/assignments"
+    path = f"/console/calls/{batch}/assignments"
     async with open_session(service, officer.key) as browser:
         fields = {"evaluation": first, "reviewer": str(ada.member.id)}
-        assert (await submit_form(browser, here, "/one", **fields)).status_code == 303
-        assert "already assigned" in (await submit_form(browser, here, "/one", **fields)).text
-        refused = await submit_form(browser, here, "/one", **fields | {"evaluation": second})
-        assert refused.status_code == 409
-        assert "conflict of interest" in refused.text
+        assert (await submit_form(browser, path, "/one", **fields)).status_code == 303
+        assert "already assigned" in (await submit_form(browser, path, "/one", **fields)).text
+        answer = await submit_form(browser, path, "/one", **fields | {"evaluation": second})
+        assert answer.status_code == 409
+        assert "conflict of interest" in answer.text
     assert [item["evaluation"] for item in (await ada.get("/v1/assignments")).json()["items"]] == [first]
 
 
 async def test_no_reviewer_gets_more_than_the_maximum(service: Service, officer: Person, ada: Person) -> None:
     batch, _ = await call_of(service, *(f"# Title {place}" for place in range(5)))
     limited = {"per_proposal": 1, "max_load": 2}
-    made = (await officer.post(f"/v1/batches/{batch}/assignments", json=limited)).json()
-    assert (made["assigned"], sum(item["missing_reviewers"] for item in made["unfilled_proposals"])) == (2, 3)
+    answer = (await officer.post(f"/v1/batches/{batch}/assignments", json=limited)).json()
+    assert (answer["assigned"], sum(item["missing_reviewers"] for item in answer["unfilled_proposals"])) == (2, 3)
     again = (await officer.post(f"/v1/batches/{batch}/assignments", json=limited)).json()
     assert again["assigned"] == 0
     async with open_session(service, officer.key) as browser:

@@ -18,15 +18,15 @@ KEYS = 4
 
 @pytest.fixture
 async def target(service: Service) -> AsyncIterator[Target]:
-    async with serve(service.app) as url, prepare_target(url, await service.create_key("admin"), KEYS) as made:
-        yield made
+    async with serve(service.app) as url, prepare_target(url, await service.create_key("admin"), KEYS) as new_target:
+        yield new_target
 
 
 async def test_every_single_attack_is_refused_or_answered(target: Target) -> None:
-    tried = list(generate_attacks(target, SHARE))
+    attacks = list(generate_attacks(target, SHARE))
     async with httpx2.AsyncClient(base_url=target.url, timeout=60) as client:
-        held = [await send_attack(client, target, item) for item in tried]
-    assert [(item, attack) for item, attack in zip(held, tried, strict=True) if not item.has_held] == []
+        responses = [await send_attack(client, target, item) for item in attacks]
+    assert [(item, attack) for item, attack in zip(responses, attacks, strict=True) if not item.has_held] == []
 
 
 async def test_mass_attacks_cause_no_server_errors_or_refusals_for_others(target: Target) -> None:
@@ -39,8 +39,8 @@ async def test_mass_attacks_cause_no_server_errors_or_refusals_for_others(target
 
 async def test_tenants_of_the_attacks_are_gone_afterwards(service: Service) -> None:
     async with serve(service.app) as url:
-        async with prepare_target(url, await service.create_key("admin"), KEYS) as made:
-            assert len(set(made.attacker_keys)) == KEYS
+        async with prepare_target(url, await service.create_key("admin"), KEYS) as target:
+            assert len(set(target.attacker_keys)) == KEYS
         async with service.open_client(await service.create_key("admin"), url) as client:
             names = {item["id"] for item in (await client.get("/v1/tenants")).json()["items"]}
     assert names == {"acme", "other"}

@@ -23,10 +23,10 @@ async def test_blanked_text_in_an_owner_export_is_reported_as_a_fault(service: S
     assert head["reader"] == "owner"
     entries[-1] |= {"content": None, "salt": None, "withheld": True}
     await asyncio.to_thread(file.write_text, "".join(json.dumps(entry) + "\n" for entry in (head, *entries)))
-    found = await program.run("admin", "audit-log", "verify", file, "--head", saved.out.strip())
-    assert found.code == 1
-    assert f"entry {len(entries)}: states that its content is withheld" in found.out
-    assert "1 fault in " in found.err
+    result = await program.run("admin", "audit-log", "verify", file, "--head", saved.out.strip())
+    assert result.code == 1
+    assert f"entry {len(entries)}: states that its content is withheld" in result.out
+    assert "1 fault in " in result.err
     await asyncio.to_thread(file.write_text, "".join(json.dumps(entry) + "\n" for entry in (head, *entries, head)))
     twice = await program.run("admin", "audit-log", "verify", file)
     assert twice.code == 2

@@ -20,8 +20,8 @@ ADA = Actor("mb_ada", "Ada", "officer")
 
 async def _write(service: Service, count: int, tenant: TenantId = ACME) -> None:
     for number in range(count):
-        by = ActBy(ADA, service.services.clock.now())
-        await service.services.audit_log.record(tenant, by, "score overridden", f"ev_{number}", score=number / 3)
+        actor = ActBy(ADA, service.services.clock.now())
+        await service.services.audit_log.record(tenant, actor, "score overridden", f"ev_{number}", score=number / 3)
 
 
 async def _log(service: Service, tenant: TenantId = ACME) -> list[AuditEntry]:
@@ -107,9 +107,9 @@ async def test_erasure_by_source_does_not_log_the_source(service: Service) -> No
     async with service.open_caller("submit", "read", "manage") as owner:
         rows = b'{"id": "A-2026-0007", "text": "' + b"An idea of enough words to be one. " * 9 + b'"}'
         await owner.post("/v1/batches", content=rows, headers={"Content-Type": "application/jsonl"})
-        gone = await owner.post("/v1/erasures", json={"source": "A-2026-0007"})
+        answer = await owner.post("/v1/erasures", json={"source": "A-2026-0007"})
         dry = await owner.post("/v1/erasures", json={"source": "nobody", "dry_run": True})
-    assert len(gone.json()["jobs"]) == 1
+    assert len(answer.json()["jobs"]) == 1
     assert dry.status_code == 200
     log = await _log(service)
     assert [entry.action for entry in log] == ["call submitted", "erased"]
@@ -132,9 +132,9 @@ async def test_retention_removes_text_of_old_entries(service: Service) -> None:
         await admin.patch("/v1/tenants/acme", json={"retention_days": 30})
     log = service.services.audit_log
     assert await log.purge(service.services.clock.now()) == 0
-    later = service.services.clock.now() + dt.timedelta(days=31)
-    assert await log.purge(later) == 1
-    assert await log.purge(later) == 0
+    after_retention = service.services.clock.now() + dt.timedelta(days=31)
+    assert await log.purge(after_retention) == 1
+    assert await log.purge(after_retention) == 0
     entries = await _log(service)
     assert [(entry.action, entry.content is None) for entry in entries] == [
         ("score overridden", True),
@@ -147,8 +147,8 @@ async def test_retention_removes_text_of_old_entries(service: Service) -> None:
 
 async def test_exporting_results_is_logged(service: Service) -> None:
     rows = b'{"id": "a", "text": "' + b"An idea of enough words to be one. " * 9 + b'"}'
-    made = await service.machine.post("/v1/batches", content=rows, headers={"Content-Type": "application/jsonl"})
-    batch = made.json()["id"]
+    answer = await service.machine.post("/v1/batches", content=rows, headers={"Content-Type": "application/jsonl"})
+    batch = answer.json()["id"]
     await service.machine.get(f"/v1/batches/{batch}/results?format=csv")
     _, entry = await _log(service)
     assert (entry.action, entry.subject, entry.role) == ("exported", batch, "machine")
@@ -185,12 +185,12 @@ async def test_command_exports_the_log_and_detects_damage(service: Service, tmp_
     lines = await asyncio.to_thread(_read_lines, log_file)
     for damage in _DAMAGES.values():
         await asyncio.to_thread(log_file.write_text, "".join(damage(lines)))
-        found = await program.run("admin", "audit-log", "verify", log_file, "--head", head)
-        assert found.code == 1
-        assert found.out.startswith("entry ")
-    found = await program.run("admin", "audit-log", "verify", log_file, "--head", head, "--json")
-    assert found.code == 1
-    assert json.loads(found.out)["faults"][0].keys() == {"number", "detail"}
+        result = await program.run("admin", "audit-log", "verify", log_file, "--head", head)
+        assert result.code == 1
+        assert result.out.startswith("entry ")
+    result = await program.run("admin", "audit-log", "verify", log_file, "--head", head, "--json")
+    assert result.code == 1
+    assert json.loads(result.out)["faults"][0].keys() == {"number", "detail"}
 
 
 async def test_machine_key_verifies_the_log_without_reading_opinions(
@@ -205,8 +205,8 @@ async def test_machine_key_verifies_the_log_without_reading_opinions(
     await owner.post(
         f"/v1/batches/{batch}/sign-off", json={"note": "It is decided.", "allow_unfinished_evaluations": True}
     )
-    whole = (await owner.get("/v1/audit-log")).json()["items"]
-    assert not any(entry["withheld"] for entry in whole)
+    items = (await owner.get("/v1/audit-log")).json()["items"]
+    assert not any(entry["withheld"] for entry in items)
     async with service.open_caller("manage") as machine:
         answer = await machine.get("/v1/audit-log")
     entries = answer.json()["items"]
@@ -229,8 +229,8 @@ async def test_machine_key_verifies_the_log_without_reading_opinions(
     assert "The header itself cannot be verified" in good.err
     lines = await asyncio.to_thread(_read_lines, log_file)
     assert '"reader":"machine"' in lines[0]
-    for other in ([lines[0].replace("machine", "owner"), *lines[1:]], lines[1:]):
-        await asyncio.to_thread(log_file.write_text, "".join(other))
+    for altered_lines in ([lines[0].replace("machine", "owner"), *lines[1:]], lines[1:]):
+        await asyncio.to_thread(log_file.write_text, "".join(altered_lines))
         believed = await program.run("admin", "audit-log", "verify", log_file, "--head", saved.out.strip())
         assert believed.code == 1
         assert "withheld" in believed.out

@@ -30,9 +30,9 @@ async def test_entries_are_listed_newest_first_and_filtered_by_actor_act_and_sub
         older = (await browser.get(HERE, params={"before": "14"})).text
         assert 'id="entry-13"' in older
         assert "Older entries" not in older
-        one = (await browser.get(HERE, params={"actor": "mb_grace", "act": "remark added", "about": "ev_7"})).text
-        assert one.count('<tr id="entry-') == 1
-        assert "Remark 7." in one
+        page = (await browser.get(HERE, params={"actor": "mb_grace", "act": "remark added", "about": "ev_7"})).text
+        assert page.count('<tr id="entry-') == 1
+        assert "Remark 7." in page
         assert (await browser.get(HERE, params={"act": "baked a cake"})).status_code == 422
         assert "No entries match." in (await browser.get(HERE, params={"about": "ev_none"})).text
 
@@ -44,14 +44,14 @@ async def test_chain_is_checked_against_a_stored_tip(service: Service) -> None:
     head = await service.services.audit_log.get_head(ACME)
     async with open_session(service, auditor.key) as browser:
         assert f"{head.number}:{head.hash}" in (await browser.get(HERE)).text
-        whole = (await browser.get(f"{HERE}/check")).text
-        assert f"The log is intact: {head.number} entries." in whole
-        kept = await browser.get(f"{HERE}/check", params={"kept": f"{early.number}:{early.hash}"})
-        assert "and it contains your stored head" in kept.text
+        page = (await browser.get(f"{HERE}/check")).text
+        assert f"The log is intact: {head.number} entries." in page
+        answer = await browser.get(f"{HERE}/check", params={"kept": f"{early.number}:{early.hash}"})
+        assert "and it contains your stored head" in answer.text
         longer = await browser.get(f"{HERE}/check", params={"kept": f"99:{head.hash}"})
         assert "is missing: 99 entries were published" in longer.text
-        other = await browser.get(f"{HERE}/check", params={"kept": f"{head.number}:{'0' * 64}"})
-        assert "differs from the published head of the log" in other.text
+        response = await browser.get(f"{HERE}/check", params={"kept": f"{head.number}:{'0' * 64}"})
+        assert "differs from the published head of the log" in response.text
         unread = await browser.get(f"{HERE}/check", params={"kept": "yesterday"})
         assert unread.status_code == 422
         assert "A head must have the form NUMBER:HASH" in unread.text

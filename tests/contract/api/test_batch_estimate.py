@@ -44,7 +44,7 @@ async def finish_evaluations(service: Service, count: int, usd: float | None, te
     """Finish `count` evaluations that cost `usd` each."""
     queue = Queue(service.database)
     await queue.add(*(build_job(f"{tenant}_{usd}_{number}") for number in range(count)), tenant=tenant)
-    for lease in await queue.lease_next(count):
+    for lease in await queue.acquire_leases(count):
         run = EvaluationId(f"run_{lease.job}")
         assert await queue.leases.record_run(lease, run, {"run": run})
         row = build_answered_row(f"key_{run}", run, call(cost_usd=usd)).model_copy(
@@ -57,16 +57,26 @@ async def finish_evaluations(service: Service, count: int, usd: float | None, te
 async def test_estimate_lists_rejected_rows_counts_duplicates_once_and_stores_nothing(service: Service) -> None:
     service = service.with_services(typical_evaluations={"review": TYPICAL})
     async with service.open_caller() as caller:
-        found = await request_estimate(caller)
-        assert (found.rows, found.accepted, found.ideas, [row.row for row in found.rejected]) == (4, 3, 2, [4])
-        assert [(duplicate.row, duplicate.duplicate_of) for duplicate in found.duplicates] == [(3, 2)]
-        assert (found.basis, found.llm_requests, found.cost_usd, found.high_cost_usd) == ("typical", 120, 0.8, 1.0)
-        assert (found.hours_to_finish, found.remaining_this_month_usd, found.exceeds_monthly_budget) == (
+        estimate = await request_estimate(caller)
+        assert (estimate.rows, estimate.accepted, estimate.ideas, [row.row for row in estimate.rejected]) == (
+            4,
+            3,
+            2,
+            [4],
+        )
+        assert [(duplicate.row, duplicate.duplicate_of) for duplicate in estimate.duplicates] == [(3, 2)]
+        assert (estimate.basis, estimate.llm_requests, estimate.cost_usd, estimate.high_cost_usd) == (
+            "typical",
+            120,
+            0.8,
+            1.0,
+        )
+        assert (estimate.hours_to_finish, estimate.remaining_this_month_usd, estimate.exceeds_monthly_budget) == (
             None,
             None,
             None,
         )
-        assert found.hours_absent
+        assert estimate.hours_absent
         for path in ("/v1/batches", "/v1/evaluations"):
             assert (await caller.get(path)).json()["items"] == []
 
@@ -76,10 +86,15 @@ async def test_estimate_uses_own_evaluations_and_ignores_other_tenants(service: 
     await finish_evaluations(service, 12, 0.25)
     await finish_evaluations(service, 12, 7.0, OTHER)
     async with service.open_caller() as caller:
-        found = await request_estimate(caller, max_usd="0.2")
-        assert (found.basis, found.evaluations, found.llm_requests, found.prompt_tokens) == ("own", 12, 2, 200)
-        assert (found.cost_usd, found.share_over_max_usd) == (0.4, 1.0)
-        assert found.hours_to_finish is not None
+        estimate = await request_estimate(caller, max_usd="0.2")
+        assert (estimate.basis, estimate.evaluations, estimate.llm_requests, estimate.prompt_tokens) == (
+            "own",
+            12,
+            2,
+            200,
+        )
+        assert (estimate.cost_usd, estimate.share_over_max_usd) == (0.4, 1.0)
+        assert estimate.hours_to_finish is not None
         assert (await request_estimate(caller, method="grapheval")).cost_absent
 
 
@@ -87,48 +102,53 @@ async def test_estimate_states_gpu_hours_without_cached_tokens_if_the_speed_is_k
     await finish_evaluations(service, 12, 0.25)
     fast = service.with_services(gpu_speeds={"small": GpuSpeed(read=60, written=10)})
     async with fast.open_caller() as caller:
-        found = await request_estimate(caller)
-        assert (found.prompt_tokens, found.cached_prompt_tokens, found.completion_tokens) == (200, 80, 20)
-        assert found.gpu_hours == found.high_gpu_hours == 2 * (60 / 60 + 10 / 10) / 3600
-    other = service.with_services(gpu_speeds={"large": GpuSpeed(read=60, written=10)})
-    async with other.open_caller() as caller:
+        estimate = await request_estimate(caller)
+        assert (estimate.prompt_tokens, estimate.cached_prompt_tokens, estimate.completion_tokens) == (200, 80, 20)
+        assert estimate.gpu_hours == estimate.high_gpu_hours == 2 * (60 / 60 + 10 / 10) / 3600
+    large_board = service.with_services(gpu_speeds={"large": GpuSpeed(read=60, written=10)})
+    async with large_board.open_caller() as caller:
         assert (await request_estimate(caller)).gpu_hours is None
 
 
 async def test_command_prints_gpu_hours_and_the_cached_share(service: Service, program: Program) -> None:
     await finish_evaluations(service, 12, 0.25)
     async with serve(service.with_services(gpu_speeds={"small": GpuSpeed(read=100, written=10)}).app) as url:
-        ended = await Program(url, program.key, program.home).run("batch", "submit", "ideas", "--estimate")
-    assert "with 100 prompt tokens (40% of them cached) and 10 answer tokens" in ended.out
-    assert "GPUs:    about 0.00044 hours; 0.00044 if every idea takes as long as the slowest tenth" in ended.out
+        result = await Program(url, program.key, program.home).run("batch", "submit", "ideas", "--estimate")
+    assert "with 100 prompt tokens (40% of them cached) and 10 answer tokens" in result.out
+    assert "GPUs:    about 0.00044 hours; 0.00044 if every idea takes as long as the slowest tenth" in result.out
 
 
 async def test_default_board_estimate_is_not_reused_for_another_board(service: Service) -> None:
     service = service.with_services(typical_evaluations={"innoeval": TYPICAL})
     async with service.open_caller() as caller:
-        usual, other = (
+        usual, innoeval_estimate = (
             await request_estimate(caller, method="innoeval"),
             await request_estimate(caller, method="innoeval", board="9"),
         )
-    assert (usual.cost_usd, other.cost_usd) == (0.8, None)
-    assert other.cost_absent is not None
-    assert "The cost of a custom board is unknown" in other.cost_absent
+    assert (usual.cost_usd, innoeval_estimate.cost_usd) == (0.8, None)
+    assert innoeval_estimate.cost_absent is not None
+    assert "The cost of a custom board is unknown" in innoeval_estimate.cost_absent
 
 
 async def test_cost_is_absent_when_a_price_is_unknown(service: Service, client: httpx2.AsyncClient) -> None:
     await finish_evaluations(service, 12, None)
-    found = await request_estimate(client)
-    assert (found.basis, found.cost_usd, found.high_cost_usd, found.exceeds_monthly_budget) == ("own", None, None, None)
-    assert found.cost_absent is not None
-    assert "of your last 12 evaluations is unknown" in found.cost_absent
+    estimate = await request_estimate(client)
+    assert (estimate.basis, estimate.cost_usd, estimate.high_cost_usd, estimate.exceeds_monthly_budget) == (
+        "own",
+        None,
+        None,
+        None,
+    )
+    assert estimate.cost_absent is not None
+    assert "of your last 12 evaluations is unknown" in estimate.cost_absent
 
 
 async def test_estimate_reports_whether_the_monthly_budget_suffices(service: Service) -> None:
     service = service.with_services(typical_evaluations={"review": TYPICAL})
     await service.services.tenants.update(ACME, TenantPlan(name=ACME, monthly_usd=0.9))
     async with service.open_caller() as caller:
-        found = await request_estimate(caller)
-        assert (found.remaining_this_month_usd, found.exceeds_monthly_budget) == (0.9, True)
+        estimate = await request_estimate(caller)
+        assert (estimate.remaining_this_month_usd, estimate.exceeds_monthly_budget) == (0.9, True)
         assert (await request_estimate(caller, max_usd="0.4")).exceeds_monthly_budget is False
 
 
@@ -139,19 +159,19 @@ async def test_estimate_without_a_valid_idea_is_rejected_like_a_submission(clien
 
 async def test_command_prints_the_estimate_and_submits_nothing(program: Program, service: Service) -> None:
     await finish_evaluations(service, 12, 0.25)
-    ended = await program.run("batch", "submit", "ideas", "--estimate")
-    assert ended.code == 0, ended.err
-    assert "bad.pdf" in ended.err
-    said = dict(line.split(":", 1) for line in ended.out.splitlines() if ":" in line)
-    assert said["Ideas"].strip() == "1 by review (not counting 1 refused)"
-    assert said["Cost"].strip().startswith("about $0.25;")
-    assert said["Budget"].strip() == "no monthly limit"
-    assert said["Basis"].strip() == "your last 12 evaluations by review"
-    assert ended.out.rstrip().endswith("Nothing was submitted.")
+    result = await program.run("batch", "submit", "ideas", "--estimate")
+    assert result.code == 0, result.err
+    assert "bad.pdf" in result.err
+    printed = dict(line.split(":", 1) for line in result.out.splitlines() if ":" in line)
+    assert printed["Ideas"].strip() == "1 by review (not counting 1 refused)"
+    assert printed["Cost"].strip().startswith("about $0.25;")
+    assert printed["Budget"].strip() == "no monthly limit"
+    assert printed["Basis"].strip() == "your last 12 evaluations by review"
+    assert result.out.rstrip().endswith("Nothing was submitted.")
     assert len((await service.machine.get("/v1/evaluations")).json()["items"]) == 12
 
 
-async def test_estimate_counts_the_board_that_is_asked_for(service: Service) -> None:
+async def test_estimate_counts_the_requested_board(service: Service) -> None:
     asked_for: list[tuple[int | None, tuple[str, ...]]] = []
 
     def typical_board(board: int | None, models: Sequence[str]) -> TypicalEvaluation:
@@ -163,10 +183,10 @@ async def test_estimate_counts_the_board_that_is_asked_for(service: Service) -> 
     )
     await finish_evaluations(service, 12, 7.0)
     async with service.open_caller() as caller:
-        found = await request_estimate(caller, method="innoeval", board="9", board_models="large, other")
-        other = await request_estimate(caller, method="innoeval", board_models="other")
+        estimate = await request_estimate(caller, method="innoeval", board="9", board_models="large, other")
+        other_estimate = await request_estimate(caller, method="innoeval", board_models="other")
     assert asked_for == [(9, ("large", "other")), (None, ("other",))]
-    assert (found.basis, found.cost_usd, other.cost_usd) == ("typical", 0.8, 0.8)
+    assert (estimate.basis, estimate.cost_usd, other_estimate.cost_usd) == ("typical", 0.8, 0.8)
 
 
 class _OfReefs(MemoryCorpus):
@@ -174,7 +194,7 @@ class _OfReefs(MemoryCorpus):
         return CorpusFit(level="good" if "reef" in text else "poor", value=0.5, criterion="whether it names a reef")
 
 
-async def test_estimate_reports_corpus_fit_or_why_it_is_absent(
+async def test_estimate_reports_corpus_fit_or_the_reason_it_is_absent(
     service: Service, client: httpx2.AsyncClient, program: Program
 ) -> None:
     unknown = await request_estimate(client)
@@ -184,16 +204,21 @@ async def test_estimate_reports_corpus_fit_or_why_it_is_absent(
     rows = [{"text": make_idea_text(1)}, {"text": f"Of a reef. {make_idea_text(2)}"}]
     many = [{"text": f"{make_idea_text(number)} number {number}"} for number in range(90)]
     async with searching.open_caller() as caller:
-        found = (await request_estimate(caller, render_jsonl(rows))).corpus_fit
-        assert found is not None
-        assert (found.checked_proposals, found.well_covered, found.partly_covered, found.poorly_covered) == (2, 1, 0, 1)
+        corpus_fit = (await request_estimate(caller, render_jsonl(rows))).corpus_fit
+        assert corpus_fit is not None
+        assert (
+            corpus_fit.checked_proposals,
+            corpus_fit.well_covered,
+            corpus_fit.partly_covered,
+            corpus_fit.poorly_covered,
+        ) == (2, 1, 0, 1)
         some = (await request_estimate(caller, render_jsonl(many))).corpus_fit
         assert some is not None
         assert some.checked_proposals == 40
         graph = await request_estimate(caller, render_jsonl(rows), method="grapheval")
         assert (graph.corpus_fit, graph.corpus_fit_absent) == (None, "This method does not use literature.")
-    said = await program.run("batch", "submit", "ideas", "--estimate")
-    assert "Corpus:  not checked. This service has no corpus to search." in said.out
+    result = await program.run("batch", "submit", "ideas", "--estimate")
+    assert "Corpus:  not checked. This service has no corpus to search." in result.out
 
 
 class _Slow(_OfReefs):

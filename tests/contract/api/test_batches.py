@@ -119,19 +119,19 @@ async def test_pdf_files_become_jobs_and_non_pdf_is_rejected(service: Service, c
 async def test_unusable_batch_is_refused_and_nothing_is_stored(
     client: httpx2.AsyncClient, body: bytes, headers: dict[str, str], status: int, slug: str, says: str
 ) -> None:
-    refused = check_problem(await client.post("/v1/batches", content=body, headers=headers), status, slug)
-    assert says in refused.detail
+    problem = check_problem(await client.post("/v1/batches", content=body, headers=headers), status, slug)
+    assert says in problem.detail
     assert (await client.get("/v1/batches")).json()["items"] == []
 
 
 async def test_batch_without_a_valid_row_is_rejected_listing_every_row(client: httpx2.AsyncClient) -> None:
     body = b'{"text": "short"}\n{"text": \n'
-    refused = check_problem(
+    problem = check_problem(
         await client.post("/v1/batches", content=body, headers=JSONL_HEADERS), 422, "invalid-request"
     )
-    assert refused.rows is not None
-    assert [(row.row, row.field) for row in refused.rows] == [(1, "text"), (2, "")]
-    assert "Further rejected rows: 1;" in refused.detail
+    assert problem.rows is not None
+    assert [(row.row, row.field) for row in problem.rows] == [(1, "text"), (2, "")]
+    assert "Further rejected rows: 1;" in problem.detail
 
 
 @pytest.mark.parametrize(
@@ -154,8 +154,10 @@ async def test_wrong_option_is_named(client: httpx2.AsyncClient, query: str, par
 async def test_resent_batch_is_deduplicated_by_key_despite_another_boundary(client: httpx2.AsyncClient) -> None:
     form, key = render_form({"a.txt": WORDS.encode()}), {"Idempotency-Key": "k"}
     first = await client.post("/v1/batches", content=form, headers=FORM | key)
-    other = {name: value.replace(BOUNDARY, "another") for name, value in FORM.items()}
-    again = await client.post("/v1/batches", content=form.replace(BOUNDARY.encode(), b"another"), headers=other | key)
+    other_form = {name: value.replace(BOUNDARY, "another") for name, value in FORM.items()}
+    again = await client.post(
+        "/v1/batches", content=form.replace(BOUNDARY.encode(), b"another"), headers=other_form | key
+    )
     assert again.headers["idempotency-replayed"] == "true"
     assert again.json() == first.json()
     assert len((await client.get("/v1/batches")).json()["items"]) == 1
@@ -178,14 +180,14 @@ async def test_results_are_returned_as_jsonl_csv_or_parquet(service: Service, cl
     accepted = await finish_three(service, client)
     answer = await client.get(accepted.links.results)
     assert answer.headers["content-type"].startswith("application/jsonl")
-    done, failed, cancelled = map(ResultLine.model_validate_json, answer.text.splitlines())
-    assert [(item.row, item.state) for item in (done, failed, cancelled)] == [
+    succeeded, failed, cancelled = map(ResultLine.model_validate_json, answer.text.splitlines())
+    assert [(item.row, item.state) for item in (succeeded, failed, cancelled)] == [
         (1, "succeeded"),
         (2, "failed"),
         (3, "cancelled"),
     ]
-    assert done.report is not None
-    assert (done.source, done.cost_usd) == ("row 1 (P-0)", 0.25)
+    assert succeeded.report is not None
+    assert (succeeded.source, succeeded.cost_usd) == ("row 1 (P-0)", 0.25)
     assert failed.problem is not None
 
     table = await client.get(accepted.links.results, headers={"Accept": "text/csv"})
@@ -207,8 +209,8 @@ async def test_finished_batch_reports_pace_and_end_time(service: Service, client
     assert batch.ideas_per_hour is not None
     assert batch.ideas_per_hour > 0
     assert batch.cost_usd == 0.5
-    (listed,) = (await client.get("/v1/batches")).json()["items"]
-    assert BatchSummary.model_validate(listed).states == batch.states
+    (batch_item,) = (await client.get("/v1/batches")).json()["items"]
+    assert BatchSummary.model_validate(batch_item).states == batch.states
 
 
 async def test_progress_is_streamed_until_the_batch_has_finished(service: Service) -> None:
@@ -256,10 +258,10 @@ async def test_batch_sent_in_parts_finishes_after_the_last_part(service: Service
         (4, "d.pdf"),
     ]
     lines = (await client.get(first.links.results)).text.splitlines()
-    found = [ResultLine.model_validate_json(line) for line in lines]
+    lines_found = [ResultLine.model_validate_json(line) for line in lines]
     states = {1: "succeeded", 2: "refused", 3: "succeeded", 4: "refused", 5: "succeeded"}
-    assert {item.row: item.state for item in found} == states
-    assert [item.row for item in found] == sorted(states)
+    assert {item.row: item.state for item in lines_found} == states
+    assert [item.row for item in lines_found] == sorted(states)
 
 
 async def add_rows(
@@ -280,18 +282,18 @@ async def test_repeated_part_is_stored_once_and_misplaced_part_is_rejected(clien
     assert (await get_batch(client, first)).rows == 4
     closed = await client.post(first.links.rows, content=part, headers=FORM, params={"first_row": 5})
     assert "does not accept rows from number 5 on" in check_problem(closed, 409, "conflict").detail
-    other = await submit(client, open="true")
-    early = await client.post(other.links.rows, content=part, headers=FORM, params={"first_row": 3})
+    other_batch = await submit(client, open="true")
+    early = await client.post(other_batch.links.rows, content=part, headers=FORM, params={"first_row": 3})
     assert "does not accept rows from number 3 on" in check_problem(early, 409, "conflict").detail
-    assert (await get_batch(client, other)).rows == 3
+    assert (await get_batch(client, other_batch)).rows == 3
 
 
 async def test_open_batch_is_closed_by_cancellation_or_after_a_day(
     service: Service, client: httpx2.AsyncClient
 ) -> None:
     cancelled, forgotten = await submit(client, open="true"), await submit(client, open="true")
-    ended = BatchResource.model_validate_json((await client.delete(cancelled.links.batch)).content)
-    assert (ended.open, ended.states) == (False, {"cancelled": 3})
+    cancelled_batch = BatchResource.model_validate_json((await client.delete(cancelled.links.batch)).content)
+    assert (cancelled_batch.open, cancelled_batch.states) == (False, {"cancelled": 3})
     for days, is_open in ((0, True), (2, False)):
         await service.services.jobs.purge(dt.datetime.now(dt.UTC) + dt.timedelta(days=days))
         assert (await get_batch(client, forgotten)).open is is_open
@@ -301,21 +303,21 @@ async def test_archive_is_unpacked_and_unsafe_entry_is_rejected_by_name(client: 
     zipped = {"Content-Type": "application/zip"}
     accepted = await submit(client, make_zip({"call/a.txt": make_idea_text(1).encode(), "call/b.pdf": b"none"}), zipped)
     assert [(item.row, item.source) for item in accepted.rejected] == [(2, "b.pdf")]
-    refused = await client.post("/v1/batches", content=make_zip({"../../a.pdf": b"%PDF-"}), headers=zipped)
-    assert "'../../a.pdf' is a link or would" in check_problem(refused, 422, "invalid-request").detail
+    answer = await client.post("/v1/batches", content=make_zip({"../../a.pdf": b"%PDF-"}), headers=zipped)
+    assert "'../../a.pdf' is a link or would" in check_problem(answer, 422, "invalid-request").detail
     small = make_zip({"a.txt": make_idea_text(2).encode()})
     assert (await submit(client, render_form({"call.zip": small}), FORM)).accepted == 1
 
 
 async def test_uploads_beyond_the_limit_are_rejected_with_retry_after(service: Service) -> None:
-    full, begun = service.with_services(batches=BatchSettings(uploads=1)), asyncio.Event()
+    full, reading_begun = service.with_services(batches=BatchSettings(uploads=1)), asyncio.Event()
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         """Answer as the service does, and set `begun` once it has read the first part of a body."""
 
         async def receive_and_note() -> Message:
             message = await receive()
-            begun.set()
+            reading_begun.set()
             return message
 
         await full.app(scope, receive_and_note, send)
@@ -324,9 +326,9 @@ async def test_uploads_beyond_the_limit_are_rejected_with_retry_after(service: S
 
         async def slow() -> AsyncIterator[bytes]:
             yield THREE
-            await asyncio.wait_for(begun.wait(), 30)
-            refused = await client.post("/v1/batches", content=THREE, headers=JSONL_HEADERS)
-            assert check_problem(refused, 503, "busy").retry_after == int(refused.headers["retry-after"])
+            await asyncio.wait_for(reading_begun.wait(), 30)
+            answer = await client.post("/v1/batches", content=THREE, headers=JSONL_HEADERS)
+            assert check_problem(answer, 503, "busy").retry_after == int(answer.headers["retry-after"])
             yield b"\n"
 
         assert (await client.post("/v1/batches", content=slow(), headers=JSONL_HEADERS)).status_code == 202

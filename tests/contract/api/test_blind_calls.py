@@ -25,55 +25,55 @@ async def _assign_first(service: Service, ada: Person, answer: httpx2.Response) 
     batch = answer.json()["id"]
     assigned = await service.machine.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
     assert assigned.status_code == 200, assigned.text
-    listed = (await service.machine.get(f"/v1/batches/{batch}/evaluations")).json()["items"]
-    return min(listed, key=lambda item: item["row"])["id"]  # type: ignore[no-any-return]  # of JSON
+    items = (await service.machine.get(f"/v1/batches/{batch}/evaluations")).json()["items"]
+    return min(items, key=lambda item: item["row"])["id"]  # type: ignore[no-any-return]  # of JSON
 
 
 @pytest.mark.parametrize("kind", ["row", "document"])
 async def test_author_identity_is_hidden_from_reviewers_of_a_blind_call(service: Service, kind: str) -> None:
     ada = await add_person(service, "reviewer")
-    sent = {"files": [PDF]} if kind == "document" else {"content": render_jsonl([ROW]), "headers": JSONL_HEADERS}
-    one = await _assign_first(service, ada, await service.machine.post("/v1/batches", **sent))
+    payload = {"files": [PDF]} if kind == "document" else {"content": render_jsonl([ROW]), "headers": JSONL_HEADERS}
+    evaluation = await _assign_first(service, ada, await service.machine.post("/v1/batches", **payload))
     async with open_session(service, ada.key) as browser:
 
         async def read_everything() -> str:
-            api = [await ada.get(path) for path in ("/v1/assignments", f"/v1/evaluations/{one}/proposal")]
-            pages = [await browser.get(path) for path in ("/console/queue", f"/console/review/{one}")]
+            api = [await ada.get(path) for path in ("/v1/assignments", f"/v1/evaluations/{evaluation}/proposal")]
+            pages = [await browser.get(path) for path in ("/console/queue", f"/console/review/{evaluation}")]
             return "\n".join(answer.text for answer in (*api, *pages))
 
         before = await read_everything()
         assert "Proposal 1" in before
         assert ("Rehearsal after" in before) == (kind == "row")
         await finish_with_report(service, await service.lease_next(), make_named_report("Rehearsal after [name]"))
-        assert (await ada.post(f"/v1/evaluations/{one}/opinions", json={"score": 4})).status_code == 200
+        assert (await ada.post(f"/v1/evaluations/{evaluation}/opinions", json={"score": 4})).status_code == 200
         after = await read_everything()
         assert "Rehearsal after" in after
         read = "\n".join(
             [
-                (await ada.get(f"/v1/evaluations/{one}/report", headers={"Accept": accept})).text
+                (await ada.get(f"/v1/evaluations/{evaluation}/report", headers={"Accept": accept})).text
                 for accept in ("application/json", "text/html", "text/markdown")
             ]
         )
-        brief = await ada.get(f"/v1/evaluations/{one}/brief")
+        brief = await ada.get(f"/v1/evaluations/{evaluation}/brief")
     assert brief.status_code == 200
     for word in (*IDENTIFYING, "HOPPER-7"):
         assert word not in before + after + read, word
     assert "Proposal 1" in read
-    whole = (await service.machine.get(f"/v1/evaluations/{one}/report")).text
-    assert "Hopper" in whole
+    report_text = (await service.machine.get(f"/v1/evaluations/{evaluation}/report")).text
+    assert "Hopper" in report_text
 
 
 async def test_missing_report_reason_hides_the_file_name_from_reviewers(service: Service, ada: Person) -> None:
-    one = await _assign_first(service, ada, await service.machine.post("/v1/batches", files=[PDF]))
-    await ada.post(f"/v1/evaluations/{one}/opinions", json={"score": 4})
+    evaluation = await _assign_first(service, ada, await service.machine.post("/v1/batches", files=[PDF]))
+    await ada.post(f"/v1/evaluations/{evaluation}/opinions", json={"score": 4})
     await service.finish(Problem(type="about:blank", title="Not read", detail="Hopper_Grace_Yale.pdf is no PDF."))
-    late = await ada.patch(f"/v1/evaluations/{one}/opinions", json={"score": 3})
+    late = await ada.patch(f"/v1/evaluations/{evaluation}/opinions", json={"score": 3})
     assert late.status_code == 409, "there is nothing to review"
     assert "Hopper" not in late.text
-    refused = await ada.get(f"/v1/evaluations/{one}/report")
-    assert refused.status_code >= 400
-    assert "Hopper" not in refused.text
-    assert "The people who run the call can see the reason." in refused.text
+    answer = await ada.get(f"/v1/evaluations/{evaluation}/report")
+    assert answer.status_code >= 400
+    assert "Hopper" not in answer.text
+    assert "The people who run the call can see the reason." in answer.text
 
 
 async def test_officers_and_reviewers_of_named_calls_see_the_original_title(service: Service) -> None:
@@ -82,10 +82,12 @@ async def test_officers_and_reviewers_of_named_calls_see_the_original_title(serv
         await _assign_first(
             service, ada, await officer.post("/v1/batches", content=render_jsonl([ROW]), headers=JSONL_HEADERS)
         )
-        (seen,) = (await officer.get("/v1/assignments")).json()["items"]
-        assert seen["title"] == ROW["title"]
-        async with service.open_caller() as named:
-            answer = await named.post("/v1/batches?blind=false", content=render_jsonl([ROW]), headers=JSONL_HEADERS)
+        (assignment,) = (await officer.get("/v1/assignments")).json()["items"]
+        assert assignment["title"] == ROW["title"]
+        async with service.open_caller() as named_caller:
+            answer = await named_caller.post(
+                "/v1/batches?blind=false", content=render_jsonl([ROW]), headers=JSONL_HEADERS
+            )
         await _assign_first(service, ada, answer)
         titles = [item["title"] for item in (await ada.get("/v1/assignments")).json()["items"]]
     assert sorted("Hopper" in title for title in titles) == [False, True]

@@ -11,7 +11,7 @@ _QUESTION = "Would the results change what others do?"
 
 
 @EACH_LOOK
-async def test_officer_adds_a_third_and_fourth_criterion_without_saving_and_is_told_what_is_wrong(
+async def test_officer_adds_criteria_without_saving_and_sees_what_is_wrong(
     service: Service, officer: Person, look: Look
 ) -> None:
     async with open_console(service, officer.key, look, is_refused=True) as (page, url):

@@ -39,11 +39,11 @@ def _list_acts(entries: list[AuditEntry]) -> list[str]:
 async def test_call_submission_is_a_single_entry_with_rules_but_without_titles(service: Service) -> None:
     query = "name=Spring&tags=a,b&cutoff=2026-01-31&max_usd=0.5&opinions_due=2027-01-15"
     for _ in range(2):
-        sent = {**JSON_LINES, "Idempotency-Key": "once"}
-        made = await service.machine.post(f"/v1/batches?{query}", content=ROWS + "{}\n", headers=sent)
-        assert made.status_code == 202, made.text
+        headers = {**JSON_LINES, "Idempotency-Key": "once"}
+        answer = await service.machine.post(f"/v1/batches?{query}", content=ROWS + "{}\n", headers=headers)
+        assert answer.status_code == 202, answer.text
     (entry,) = await _log(service)
-    assert (entry.action, entry.role, entry.subject) == ("call submitted", "machine", made.json()["id"])
+    assert (entry.action, entry.role, entry.subject) == ("call submitted", "machine", answer.json()["id"])
     assert entry.content == {
         "by": "key “test”",
         "name": "Spring",
@@ -63,16 +63,16 @@ async def test_call_submission_is_a_single_entry_with_rules_but_without_titles(s
 
 async def test_added_parts_and_cancellation_of_a_call_are_logged(service: Service, owner: Person) -> None:
     before = len(await _log(service))
-    made = (await owner.post("/v1/batches?open=true", content=ROWS, headers=JSON_LINES)).json()
-    more = f"/v1/batches/{made['id']}/rows?first_row={made['next_row']}&open=true"
+    answer = (await owner.post("/v1/batches?open=true", content=ROWS, headers=JSON_LINES)).json()
+    more = f"/v1/batches/{answer['id']}/rows?first_row={answer['next_row']}&open=true"
     assert (await owner.post(more, content=ROWS.splitlines()[0], headers=JSON_LINES)).status_code == 202
     for _ in range(2):
-        assert (await owner.delete(f"/v1/batches/{made['id']}")).status_code == 200
-    again = (await owner.post(f"/v1/batches/{made['id']}/retry")).json()
-    assert (await owner.post(f"/v1/batches/{made['id']}/retry")).status_code == 202
+        assert (await owner.delete(f"/v1/batches/{answer['id']}")).status_code == 200
+    again = (await owner.post(f"/v1/batches/{answer['id']}/retry")).json()
+    assert (await owner.post(f"/v1/batches/{answer['id']}/retry")).status_code == 202
     log = await _log(service, before)
     assert _list_acts(log) == ["call submitted", "proposals added", "call cancelled", "call run again"]
-    assert {(item.actor, item.role, item.subject) for item in log} == {(owner.member.id, "owner", made["id"])}
+    assert {(item.actor, item.role, item.subject) for item in log} == {(owner.member.id, "owner", answer["id"])}
     words = [item.content or {} for item in log]
     assert (words[0]["proposals"], words[0]["open"]) == (40, True)
     assert (words[1]["proposals"], words[1]["open"]) == (1, True)
@@ -81,26 +81,26 @@ async def test_added_parts_and_cancellation_of_a_call_are_logged(service: Servic
 
 
 async def test_single_evaluations_are_logged_only_when_cancelled_or_retried(service: Service) -> None:
-    asked = [(await service.machine.post("/v1/evaluations", json=BODY)).json()["id"] for _ in range(3)]
+    ids = [(await service.machine.post("/v1/evaluations", json=BODY)).json()["id"] for _ in range(3)]
     assert await _log(service) == []
     for _ in range(2):
-        await service.machine.delete(f"/v1/evaluations/{asked[0]}")
+        await service.machine.delete(f"/v1/evaluations/{ids[0]}")
     for _ in range(2):
-        assert (await service.machine.post(f"/v1/evaluations/{asked[0]}/retry")).status_code == 202
+        assert (await service.machine.post(f"/v1/evaluations/{ids[0]}/retry")).status_code == 202
     comparison = await service.machine.post("/v1/comparisons", json=TWO_IDEAS)
     await service.machine.delete(f"/v1/comparisons/{comparison.json()['id']}")
     log = await _log(service)
     assert _list_acts(log) == ["evaluation cancelled", "evaluation run again"]
-    assert {item.subject for item in log} == {asked[0]}
+    assert {item.subject for item in log} == {ids[0]}
 
 
 async def test_ranking_start_and_cancellation_are_logged_with_its_call(service: Service) -> None:
     call = await evaluate_call_of_six(service)
     before = len(await _log(service))
     body = {"batch": call, "shortlist_size": 2, "comparisons_per_idea": 4, "limits": {"max_usd": 3}}
-    made = await service.machine.post("/v1/rankings", json=body, headers={"Idempotency-Key": "once"})
+    answer = await service.machine.post("/v1/rankings", json=body, headers={"Idempotency-Key": "once"})
     again = await service.machine.post("/v1/rankings", json=body, headers={"Idempotency-Key": "once"})
-    ranking = made.json()["id"]
+    ranking = answer.json()["id"]
     assert again.json()["id"] == ranking
     for _ in range(2):
         assert (await service.machine.delete(f"/v1/rankings/{ranking}")).status_code == 200

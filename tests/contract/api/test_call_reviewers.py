@@ -23,8 +23,8 @@ from tests.contract.api.service import ACME, OTHER, Service
 
 
 async def get_reviewers(client: httpx2.AsyncClient, batch: str) -> tuple[bool, list[str]]:
-    found = (await client.get(f"/v1/batches/{batch}/reviewers")).json()
-    return found["chosen"], [item["id"] for item in found["reviewers"]]
+    answer = (await client.get(f"/v1/batches/{batch}/reviewers")).json()
+    return answer["chosen"], [item["id"] for item in answer["reviewers"]]
 
 
 async def list_assignments_by_member(client: httpx2.AsyncClient, batch: str) -> dict[str, set[str]]:
@@ -38,18 +38,25 @@ async def list_assignments_by_member(client: httpx2.AsyncClient, batch: str) -> 
 async def test_only_chosen_reviewers_are_assigned_proposals_of_a_call(service: Service, officer: Person) -> None:
     ada, bob, carol = await invite_reviewers(service, "Ada Byron", "Bob Noyce", "Carol Shaw")
     batch, _ = await call_of(service, "# One", "# Two", "# Three", "# Four")
-    other, _ = await call_of(service, "# Another")
+    other_batch, _ = await call_of(service, "# Another")
     assert await get_reviewers(officer, batch) == (False, list_member_ids(ada, bob, carol))
-    done = await choose_reviewers(officer, batch, list_member_ids(ada, carol))
-    assert (sorted(done["added"]), done["removed"], done["withdrawn"]) == (sorted(list_member_ids(ada, carol)), [], [])
+    chosen = await choose_reviewers(officer, batch, list_member_ids(ada, carol))
+    assert (sorted(chosen["added"]), chosen["removed"], chosen["withdrawn"]) == (
+        sorted(list_member_ids(ada, carol)),
+        [],
+        [],
+    )
     assert await get_reviewers(officer, batch) == (True, list_member_ids(ada, carol))
     outcome = await assign_reviewers(officer, batch, per_proposal=1)
     assert outcome["loads"] == dict.fromkeys(list_member_ids(ada, carol), 2)
-    assert (await assign_reviewers(officer, other, per_proposal=3))["assigned"] == 3
-    stranger = await officer.post(f"/v1/batches/{batch}/assignments", json={"reviewers": list_member_ids(bob)})
-    assert "do not review this call" in check_problem(stranger, 422, "invalid-request").detail
-    everybody = await choose_reviewers(officer, batch, None)
-    assert (sorted(everybody["removed"]), everybody["withdrawn"]) == (sorted(list_member_ids(ada, carol)), [])
+    assert (await assign_reviewers(officer, other_batch, per_proposal=3))["assigned"] == 3
+    response = await officer.post(f"/v1/batches/{batch}/assignments", json={"reviewers": list_member_ids(bob)})
+    assert "do not review this call" in check_problem(response, 422, "invalid-request").detail
+    everyone_chosen = await choose_reviewers(officer, batch, None)
+    assert (sorted(everyone_chosen["removed"]), everyone_chosen["withdrawn"]) == (
+        sorted(list_member_ids(ada, carol)),
+        [],
+    )
     assert await get_reviewers(officer, batch) == (False, list_member_ids(ada, bob, carol))
 
 
@@ -57,8 +64,8 @@ async def test_reviewer_who_never_signed_in_is_marked(service: Service) -> None:
     officer, _ = await add_person(service, "officer", "Otto Officer"), await add_person(service, "reviewer")
     batch, _ = await call_of(service, "# One")
     await officer.post("/v1/members", json=OUTSIDE_REVIEWER | {"role": "reviewer"})
-    found = (await officer.get(f"/v1/batches/{batch}/reviewers")).json()
-    assert {item["name"]: item["can_sign_in"] for item in found["reviewers"]} == {
+    answer = (await officer.get(f"/v1/batches/{batch}/reviewers")).json()
+    assert {item["name"]: item["can_sign_in"] for item in answer["reviewers"]} == {
         "Ada Byron": True,
         "Grace Hopper": False,
     }
@@ -69,9 +76,9 @@ async def test_invited_reviewer_is_chosen_for_the_call_and_notified(
 ) -> None:
     batch, _ = await call_of(service, "# One")
     path = f"/v1/batches/{batch}/reviewers"
-    made = await officer.post(path, json=OUTSIDE_REVIEWER)
-    assert made.status_code == 201, made.text
-    grace = made.json()
+    answer = await officer.post(path, json=OUTSIDE_REVIEWER)
+    assert answer.status_code == 201, answer.text
+    grace = answer.json()
     assert (grace["role"], grace["can_sign_in"], grace["affiliation"]) == ("reviewer", False, "Yale University")
     assert (await officer.post(path, json=OUTSIDE_REVIEWER)).json()["id"] == grace["id"]
     # No reviewers had been chosen before; now only she is.
@@ -104,8 +111,8 @@ async def test_former_report_readers_cannot_be_invited_to_review_the_call(servic
     path = f"/v1/batches/{batch}/reviewers"
     await owner.patch(f"/v1/members/{otto.member.id}", json={"role": "reviewer"})
     await owner.delete(f"/v1/members/{erin.member.id}")
-    for who in (otto, erin):
-        body = {"name": who.member.name, "email": who.member.email}
+    for person in (otto, erin):
+        body = {"name": person.member.name, "email": person.member.email}
         refused = check_problem(await owner.post(path, json=body), 409, "conflict")
         assert "could read this call's reports in another role until" in refused.detail
     assert await get_reviewers(owner, batch) == (False, list_member_ids(otto))
@@ -127,14 +134,18 @@ async def test_removed_reviewer_keeps_opinions_and_open_assignments_are_reassign
     await choose_reviewers(officer, batch, list_member_ids(ada))
     await assign_reviewers(officer, batch, per_proposal=1)
     await ada.post(f"/v1/evaluations/{evaluations[0]}/opinions", json={"score": 4})
-    tried = await choose_reviewers(officer, batch, list_member_ids(bob), dry_run=True)
-    ending = {(item["evaluation"], item["member"]) for item in tried["withdrawn"]}
+    preview = await choose_reviewers(officer, batch, list_member_ids(bob), dry_run=True)
+    ending = {(item["evaluation"], item["member"]) for item in preview["withdrawn"]}
     assert ending == {(evaluation, ada.member.id) for evaluation in evaluations[1:]}
     assert await get_reviewers(officer, batch) == (True, list_member_ids(ada))
-    done = await choose_reviewers(officer, batch, list_member_ids(bob))
-    assert (done["added"], done["removed"], len(done["withdrawn"])) == (list_member_ids(bob), list_member_ids(ada), 2)
-    left = (await ada.get("/v1/assignments")).json()["items"]
-    assert [item["evaluation"] for item in left] == [evaluations[0]]
+    chosen = await choose_reviewers(officer, batch, list_member_ids(bob))
+    assert (chosen["added"], chosen["removed"], len(chosen["withdrawn"])) == (
+        list_member_ids(bob),
+        list_member_ids(ada),
+        2,
+    )
+    items = (await ada.get("/v1/assignments")).json()["items"]
+    assert [item["evaluation"] for item in items] == [evaluations[0]]
     check_problem(await ada.get(f"/v1/evaluations/{evaluations[1]}/proposal"), 404, "not-found")
     panel = (await officer.get(f"/v1/batches/{batch}/panel")).json()
     assert [len(row["opinions"]) for row in panel["rows"]] == [1]
@@ -154,20 +165,20 @@ async def test_removing_all_chosen_reviewers_does_not_open_the_call_to_everyone(
     await choose_reviewers(officer, batch, list_member_ids(ada))
     await officer.delete(f"/v1/members/{ada.member.id}")
     assert await get_reviewers(officer, batch) == (True, [])
-    refused = check_problem(await officer.post(f"/v1/batches/{batch}/assignments", json={}), 409, "conflict")
-    assert "chosen for this call" in refused.detail
+    problem = check_problem(await officer.post(f"/v1/batches/{batch}/assignments", json={}), 409, "conflict")
+    assert "chosen for this call" in problem.detail
 
 
 async def test_invalid_reviewer_choice_is_rejected_and_changes_nothing(
     service: Service, officer: Person, ada: Person
 ) -> None:
-    theirs = await add_person(service, "reviewer", "Eve Other", tenant=OTHER)
+    foreign_reviewer = await add_person(service, "reviewer", "Eve Other", tenant=OTHER)
     batch, _ = await call_of(service, "# One")
     path = f"/v1/batches/{batch}/reviewers"
     for wrong in (
         [],
         ["mb_none"],
-        list_member_ids(theirs),
+        list_member_ids(foreign_reviewer),
         list_member_ids(officer),
         [*list_member_ids(ada), "mb_none"],
     ):
@@ -202,11 +213,11 @@ async def test_reviewer_removed_from_the_call_before_assignment_is_not_assigned(
     batch, (first, second) = await call_of(service, "# One", "# Two")
     stores, now = service.services, service.services.clock.now()
     await stores.reviewing.call_reviewers.choose(ACME, BatchId(batch), [bob.member.id], ActBy(OPERATOR, now))
-    pairs = [(JobId(item), who.member.id) for item in (first, second) for who in (ada, bob)]
-    kept = await stores.reviewing.assignments.assign(
+    pairs = [(JobId(item), person.member.id) for item in (first, second) for person in (ada, bob)]
+    original_assign = await stores.reviewing.assignments.assign(
         ACME, BatchId(batch), dict.fromkeys(pairs, ""), ActBy(OPERATOR, now)
     )
-    assert {who for _, who in kept} == {bob.member.id}
+    assert {person for _, person in original_assign} == {bob.member.id}
 
 
 async def test_concurrent_choice_and_assignment_leave_proposals_only_with_chosen_reviewers(service: Service) -> None:
@@ -241,13 +252,13 @@ async def test_members_are_locked_before_the_audit_log_tip(service: Service, off
     async with holder.transaction():
         await holder.fetch("SELECT FROM members WHERE id = $1 FOR UPDATE", ada.member.id)
         if act == "invite":
-            acts = asyncio.create_task(officer.post(f"/v1/batches/{batch}/reviewers", json=OUTSIDE_REVIEWER))
+            task = asyncio.create_task(officer.post(f"/v1/batches/{batch}/reviewers", json=OUTSIDE_REVIEWER))
         else:
-            acts = asyncio.create_task(officer.post(f"/v1/batches/{batch}/assignments", json={}))
+            task = asyncio.create_task(officer.post(f"/v1/batches/{batch}/assignments", json={}))
         await wait_for_blocked_statements(service.database, 1)
         await holder.execute("SET LOCAL lock_timeout = '200ms'")
         assert await holder.fetch("SELECT FROM audit_heads WHERE tenant = $1 FOR UPDATE", ACME)
-    assert (await acts).status_code in (200, 201)
+    assert (await task).status_code in (200, 201)
     await holder.close()
 
 

@@ -21,8 +21,8 @@ async def evaluate_with_scores(service: Service, scores: Sequence[Score | Absent
     for score in scores:
         assessments = () if isinstance(score, Absent) else make_full_report().parts[0].assessments
         part = Part(name="soundness", title="Soundness", score=score, summary=EMPTY_SUMMARY, assessments=assessments)
-        made = report("run").model_copy(update={"parts": (part,)})
-        await finish_with_report(service, await service.lease_next(), made)
+        report_with_part = report("run").model_copy(update={"parts": (part,)})
+        await finish_with_report(service, await service.lease_next(), report_with_part)
     return batch, jobs
 
 
@@ -35,16 +35,16 @@ async def test_certainty_column_is_hidden_when_empty_and_replaced_by_a_note(serv
     known = await call_with_reports(service)
     owner = await add_person(service, "owner")
     async with open_session(service, owner.key) as reads:
-        without = (await reads.get(f"/console/calls/{batch}")).text
+        text = (await reads.get(f"/console/calls/{batch}")).text
         with_it = (await reads.get(f"/console/calls/{known}")).text
         compared = (await reads.get(f"/console/compare?id={jobs[0]}&id={jobs[1]}")).text
         proposal = (await reads.get(f"/console/proposals/{jobs[0]}")).text
     papers = [read_pdf_text((await owner.get(f"/v1/batches/{item}/dossier")).content) for item in (batch, known)]
-    assert "sort=certainty" not in without
-    assert "each proposal’s page gives it for individual methods and dimensions" in without
+    assert "sort=certainty" not in text
+    assert "each proposal’s page gives it for individual methods and dimensions" in text
     assert "sort=certainty" in with_it
     assert "states a certainty for the overall score" not in with_it
     assert "Certainty" not in compared
-    told = "Of 3 scores in this part: 1 with moderate certainty, 2 without stated certainty."
-    assert told in " ".join(proposal.split())
+    certainty_sentence = "Of 3 scores in this part: 1 with moderate certainty, 2 without stated certainty."
+    assert certainty_sentence in " ".join(proposal.split())
     assert ["Certainty" in paper for paper in papers] == [False, True]

@@ -44,8 +44,8 @@ async def url(service: Service) -> AsyncIterator[str]:
 async def client(service: Service, url: str) -> AsyncIterator[AsyncClient]:
     async with AsyncClient(
         url, await service.create_key("submit", "read", "manage", "admin"), retries=_QUICK
-    ) as opened:
-        yield opened
+    ) as async_client:
+        yield async_client
 
 
 async def _count_jobs(service: Service) -> int:
@@ -72,11 +72,11 @@ async def test_evaluation_is_created_watched_and_read(client: AsyncClient, servi
 
 async def test_lists_are_read_across_pages(client: AsyncClient, service: Service, url: str) -> None:
     jobs = [(await client.evaluations.create(_BODY)).id for _ in range(3)]
-    listed = [item.id async for item in client.each(client.evaluations.list, state="queued", limit=2)]
+    ids = [item.id async for item in client.each(client.evaluations.list, state="queued", limit=2)]
     with Client(url, await service.create_key("read")) as waiting:
         read = await asyncio.to_thread(lambda: [item.id for item in waiting.each(waiting.evaluations.list, limit=1)])
         methods = await asyncio.to_thread(lambda: [item.name for item in waiting.each(waiting.methods.list)])
-    assert listed == read == jobs[::-1]
+    assert ids == read == jobs[::-1]
     assert methods == ["grapheval", "innoeval", "review"]
 
 
@@ -84,13 +84,13 @@ async def _list_event_kinds(client: AsyncClient, job: str) -> list[str]:
     return [event.kind async for event in client.evaluations.events(job)]
 
 
-async def test_evaluation_without_a_report_says_why(client: AsyncClient, service: Service) -> None:
+async def test_evaluation_without_a_report_states_the_reason(client: AsyncClient, service: Service) -> None:
     async with asyncio.TaskGroup() as group, service.services.listener.subscribe("assayer_jobs") as notifications:
-        asked = group.create_task(_get_refusal(client))
+        task = group.create_task(_get_refusal(client))
         while not await _count_jobs(service):
             await notifications.next(5)
         await service.finish(_PROBLEM)
-    problem = asked.result()
+    problem = task.result()
     assert (problem.status, problem.slug, problem.detail) == (409, "budget-exhausted", "Raise max_usd.")
 
 
@@ -113,7 +113,7 @@ async def test_upload_with_a_cut_connection_creates_a_single_batch(service: Serv
     file.write_text(TEXT)
     files = [Upload("idea.txt", file), Upload("röw.jsonl", json.dumps({"title": "Two", "text": TEXT}).encode())]
     key = await service.create_key()
-    async with run_cutting_proxy(url, [0, 100]) as cut, AsyncClient(cut, key, retries=_QUICK) as client:
+    async with run_cutting_proxy(url, [0, 100]) as proxy, AsyncClient(proxy, key, retries=_QUICK) as client:
         accepted = await client.batches.create(
             files=files, options=BatchQuery(name="Spring & autumn", method="grapheval")
         )
@@ -135,8 +135,8 @@ async def test_batch_with_a_rejected_row_is_followed_and_results_are_saved(
     batch = await client.batches.wait(accepted.id)
     assert (batch.rows, len(batch.rejected_rows), batch.finished_at is not None) == (4, 1, True)
     async with (
-        run_cutting_proxy(url, [400]) as cut,
-        AsyncClient(cut, await service.create_key(), retries=_QUICK) as through,
+        run_cutting_proxy(url, [400]) as proxy,
+        AsyncClient(proxy, await service.create_key(), retries=_QUICK) as through,
     ):
         saved = await through.batches.save_results(accepted.id, tmp_path / "results.jsonl")
     states = [json.loads(line)["state"] for line in saved.read_text().splitlines()]
@@ -175,14 +175,14 @@ async def test_operator_manages_tenants_and_keys_through_the_client(client: Asyn
     await client.tenants.create(TenantBody(id="lab", name="The lab", weight=2))
     changed = await client.tenants.update("lab", TenantPatch(monthly_usd=20))
     assert (changed.weight, changed.monthly_usd) == (2, 20)
-    made = await client.keys.create(KeyBody(name="ci", scopes=("read",), tenant="lab"))
-    async with AsyncClient(url, made.secret) as theirs:
-        assert (await theirs.usage.get()).tenant == "lab"
+    created_key = await client.keys.create(KeyBody(name="ci", scopes=("read",), tenant="lab"))
+    async with AsyncClient(url, created_key.secret) as other_client:
+        assert (await other_client.usage.get()).tenant == "lab"
         with pytest.raises(ApiProblem, match="403"):
-            await theirs.evaluations.create(_BODY)
-    await client.keys.revoke(made.id, tenant="lab")
-    async with AsyncClient(url, made.secret) as theirs:
+            await other_client.evaluations.create(_BODY)
+    await client.keys.revoke(created_key.id, tenant="lab")
+    async with AsyncClient(url, created_key.secret) as other_client:
         with pytest.raises(ApiProblem, match="401"):
-            await theirs.usage.get()
+            await other_client.usage.get()
     await client.tenants.delete("lab")
     assert "lab" not in [item.id for item in (await client.tenants.list()).items]

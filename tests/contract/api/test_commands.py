@@ -30,13 +30,13 @@ async def test_idea_is_submitted_watched_and_fetched_and_its_timeline_drawn(prog
         await service.finish()
     assert watching.result().code == 0
     assert "has succeeded" in watching.result().err
-    fetched = await program.run("batch", "fetch", job, "--format", "md", "--format", "json")
-    assert fetched.out.split() == [f"out/{job}.md", f"out/{job}.json"]
+    fetch_result = await program.run("batch", "fetch", job, "--format", "md", "--format", "json")
+    assert fetch_result.out.split() == [f"out/{job}.md", f"out/{job}.json"]
     assert (program.home / "out" / f"{job}.md").read_text().startswith("# ")
-    drawn = await program.run("batch", "timeline", job)
-    assert drawn.code == 0, drawn.err
-    assert "in the queue" in drawn.out
-    assert "━" in drawn.out
+    timeline_result = await program.run("batch", "timeline", job)
+    assert timeline_result.code == 0, timeline_result.err
+    assert "in the queue" in timeline_result.out
+    assert "━" in timeline_result.out
 
 
 async def test_watch_reports_a_failed_ranking(program: Program, service: Service) -> None:
@@ -47,9 +47,9 @@ async def test_watch_reports_a_failed_ranking(program: Program, service: Service
         watching = group.create_task(program.run("batch", "watch", job))
         await service.finish(Problem(type="x", title="It failed", detail="Because."))
     assert watching.result().code == 1
-    told = watching.result().err.splitlines()
-    assert told[0] == f"{job} (2 proposals) is queued"
-    assert told[-1] == f"{job} (2 proposals) has failed: It failed. Because."
+    progress_lines = watching.result().err.splitlines()
+    assert progress_lines[0] == f"{job} (2 proposals) is queued"
+    assert progress_lines[-1] == f"{job} (2 proposals) has failed: It failed. Because."
 
 
 async def test_shortlist_ranks_only_ideas_that_have_reports(program: Program, service: Service) -> None:
@@ -66,13 +66,15 @@ async def test_shortlist_ranks_only_ideas_that_have_reports(program: Program, se
         "UPDATE evaluations SET report = jsonb_set(report, '{idea,id}', to_jsonb(evaluations.id)) "
         "WHERE id IN (SELECT run_id FROM jobs)"
     )
-    asked = await program.run("batch", "shortlist", batch, "--shortlist-size", "1", "--comparisons-per-idea", "2")
-    assert asked.code == 0, asked.err
-    assert re.search(r"^Not ranked: call.jsonl:\d \(row \d\): It failed$", asked.err, re.MULTILINE)
-    assert "3 ideas will be compared" in asked.err
+    shortlist_result = await program.run(
+        "batch", "shortlist", batch, "--shortlist-size", "1", "--comparisons-per-idea", "2"
+    )
+    assert shortlist_result.code == 0, shortlist_result.err
+    assert re.search(r"^Not ranked: call.jsonl:\d \(row \d\): It failed$", shortlist_result.err, re.MULTILINE)
+    assert "3 ideas will be compared" in shortlist_result.err
     lease = await service.lease_next()
     assert isinstance(lease.request, RankingRequest)
-    assert asked.out.strip() == lease.job
+    assert shortlist_result.out.strip() == lease.job
     assert (lease.request.shortlist_size, lease.request.comparisons_per_idea, len(lease.request.ideas)) == (1, 2, 3)
 
 
@@ -83,13 +85,13 @@ async def test_oversized_folder_is_uploaded_in_parts_as_a_single_batch(program: 
         (folder / f"{name}.pdf").write_bytes(b"\0" * 25_000_000)  # no PDF: refused, and not stored
     for name in ("b", "d"):
         (folder / f"{name}.txt").write_text(f"{TEXT} {name}")
-    ended = await program.run("batch", "submit", folder, "--name", "Call")
-    assert ended.code == 0, ended.err
+    result = await program.run("batch", "submit", folder, "--name", "Call")
+    assert result.code == 0, result.err
     (batch,) = await service.services.jobs.list_batches(ACME)
-    assert (ended.out.strip(), batch.name, batch.rows, batch.counts) == (batch.id, "Call", 4, {"queued": 2})
+    assert (result.out.strip(), batch.name, batch.rows, batch.counts) == (batch.id, "Call", 4, {"queued": 2})
     assert not batch.open
     assert [row.source for row in batch.rejected] == ["a.pdf", "c.pdf"]
-    assert "2 of 4 rows were accepted" in ended.err
+    assert "2 of 4 rows were accepted" in result.err
     jobs = await service.services.jobs.list(ACME, batch=batch.id)
     assert sorted(job.row or 0 for job in jobs) == [2, 4]
 
@@ -100,14 +102,14 @@ async def test_folder_becomes_a_batch_and_unusable_file_is_named(program: Progra
         while not await service.database.fetch("SELECT 1 FROM jobs"):
             await notifications.next(5)
         await service.finish(Problem(type="x", title="It failed", detail="Because."))
-    ended = submitting.result()
-    batch = ended.out.strip()
+    result = submitting.result()
+    batch = result.out.strip()
     assert batch.startswith("bt_")
-    assert "bad.pdf" in ended.err
-    assert "1 failed, 1 refused" in ended.err
-    assert ended.code == 1
-    fetched = await program.run("batch", "fetch", batch, "--format", "csv")
-    assert (program.home / "out" / f"{batch}.csv").is_file(), fetched.err
+    assert "bad.pdf" in result.err
+    assert "1 failed, 1 refused" in result.err
+    assert result.code == 1
+    fetch_result = await program.run("batch", "fetch", batch, "--format", "csv")
+    assert (program.home / "out" / f"{batch}.csv").is_file(), fetch_result.err
 
 
 async def test_rewards_job_is_cancelled_and_watch_reports_it(program: Program, service: Service) -> None:
@@ -115,18 +117,18 @@ async def test_rewards_job_is_cancelled_and_watch_reports_it(program: Program, s
     job = (await service.machine.post("/v1/rewards", json={"items": [item]})).json()["id"]
     cancelled = await program.run("batch", "cancel", job)
     assert (cancelled.code, cancelled.err.strip()) == (0, f"{job}: cancelled.")
-    watched = await program.run("batch", "watch", job)
-    assert (watched.code, "(1 item) was cancelled" in watched.err) == (1, True)
+    watch_result = await program.run("batch", "watch", job)
+    assert (watch_result.code, "(1 item) was cancelled" in watch_result.err) == (1, True)
 
 
 async def test_fetch_of_a_cancelled_evaluation_explains_the_missing_report(program: Program) -> None:
     job = (await program.run("batch", "submit", "ideas/risk.txt")).out.strip()
     cancelled = await program.run("batch", "cancel", job)
     assert (cancelled.code, cancelled.err.strip()) == (0, f"{job}: cancelled.")
-    fetched = await program.run("batch", "fetch", job)
-    assert fetched.code == 2
-    assert "cancelled" in fetched.err
-    assert len(fetched.err.strip().splitlines()) == 1
+    fetch_result = await program.run("batch", "fetch", job)
+    assert fetch_result.code == 2
+    assert "cancelled" in fetch_result.err
+    assert len(fetch_result.err.strip().splitlines()) == 1
 
 
 async def test_command_errors_are_a_single_line_with_exit_code_2(program: Program) -> None:
@@ -139,34 +141,34 @@ async def test_command_errors_are_a_single_line_with_exit_code_2(program: Progra
         (("batch", "cancel", "ev_1"), {"ASSAYER_API_URL": "nowhere"}, "not a valid service URL"),
     ]
     outcomes = await asyncio.gather(*(program.run(*arguments, **settings) for arguments, settings, _ in cases))
-    for (arguments, _, said), ended in zip(cases, outcomes, strict=True):
-        assert ended.code == 2, (arguments, ended)
-        assert said in ended.err
-        assert len(ended.err.strip().splitlines()) == 1, ended.err
+    for (arguments, _, expected_text), result in zip(cases, outcomes, strict=True):
+        assert result.code == 2, (arguments, result)
+        assert expected_text in result.err
+        assert len(result.err.strip().splitlines()) == 1, result.err
 
 
 async def test_tenant_and_key_commands_use_the_configured_database(program: Program, database_url: str) -> None:
     on = {"ASSAYER_DATABASE__URL": database_url}
-    made = await program.run("admin", "tenants", "create", "lab", "--monthly-usd", "20", "--json", **on)
-    assert json.loads(made.out)["monthly_usd"] == 20
-    drawn, tenants, changed, nobody = await asyncio.gather(
+    tenant_result = await program.run("admin", "tenants", "create", "lab", "--monthly-usd", "20", "--json", **on)
+    assert json.loads(tenant_result.out)["monthly_usd"] == 20
+    key_result, tenants, changed, unknown_result = await asyncio.gather(
         program.run("admin", "keys", "create", "ci", "--tenant", "lab", **on),
         program.run("admin", "tenants", "set", "lab", "--weight", "2", **on),
         program.run("admin", "tenants", "set", "lab", "--max-queued", "7", "--json", **on),
         program.run("admin", "keys", "create", "ci", "--tenant", "nobody", **on),
     )
-    secret = drawn.out.strip()
-    assert secret not in drawn.err
+    secret = key_result.out.strip()
+    assert secret not in key_result.err
     assert "$20.00" in tenants.out
     assert json.loads(changed.out)["max_queued"] == 7
-    assert (nobody.code, "no tenant nobody" in nobody.err) == (2, True)
-    submitted, listed = await asyncio.gather(
+    assert (unknown_result.code, "no tenant nobody" in unknown_result.err) == (2, True)
+    submitted, listing = await asyncio.gather(
         program.run("batch", "submit", "ideas/risk.txt", ASSAYER_API_KEY=secret),
         program.run("admin", "keys", "list", "--tenant", "lab", **on),
     )
     assert submitted.code == 0, submitted.err
-    assert "read, submit" in listed.out
-    assert secret not in listed.out
+    assert "read, submit" in listing.out
+    assert secret not in listing.out
     revoked = json.loads((await program.run("admin", "keys", "revoke", secret, "--tenant", "lab", "--json", **on)).out)
     assert (secret.startswith(revoked["id"]), revoked["tenant"], revoked["revoked"]) == (True, "lab", True)
     migrated = await program.run("admin", "migrate", "--json", **on)
@@ -181,14 +183,14 @@ async def test_watch_reports_changes_and_names_failed_rows(program: Program, ser
         watching = group.create_task(program.run("batch", "watch", batch))
         await service.finish(Problem(type="budget-exhausted", title="The budget is spent", detail="Raise max_usd."))
         await service.finish()
-    ended = watching.result()
-    assert ended.code == 1
-    assert f"{batch}: 3 rows, " in ended.err
-    (named,) = [line for line in ended.err.splitlines() if line.startswith("Row ")]
-    assert re.fullmatch(r"Row \d \(.+, ev_\w+\) has failed: The budget is spent", named)
+    result = watching.result()
+    assert result.code == 1
+    assert f"{batch}: 3 rows, " in result.err
+    (row_line,) = [line for line in result.err.splitlines() if line.startswith("Row ")]
+    assert re.fullmatch(r"Row \d \(.+, ev_\w+\) has failed: The budget is spent", row_line)
 
 
-async def test_a_batch_without_budget_says_why_nothing_runs(program: Program, service: Service) -> None:
+async def test_a_batch_without_budget_states_why_nothing_runs(program: Program, service: Service) -> None:
     await service.services.tenants.update(ACME, TenantPlan(name=ACME, monthly_usd=0.5))
     (program.home / "ideas" / "second.txt").write_text(TEXT)
     submitted = await program.run("batch", "submit", "ideas/risk.txt", "ideas/second.txt", "--max-usd", "2")
@@ -196,10 +198,10 @@ async def test_a_batch_without_budget_says_why_nothing_runs(program: Program, se
     batch = submitted.out.strip()
     watching = await program.start("batch", "watch", batch)
     assert watching.stderr is not None
-    told = (await watching.stderr.readline()).decode()
-    found = (await service.machine.get(f"/v1/batches/{batch}")).json()
-    assert found["waiting_reason"].startswith("It may cost 2 USD, but only 0.50 USD remains")
-    assert told.strip() == f"{batch}: nothing is running yet. Next: {found['waiting_reason']}"
+    first_line = (await watching.stderr.readline()).decode()
+    answer = (await service.machine.get(f"/v1/batches/{batch}")).json()
+    assert answer["waiting_reason"].startswith("It may cost 2 USD, but only 0.50 USD remains")
+    assert first_line.strip() == f"{batch}: nothing is running yet. Next: {answer['waiting_reason']}"
     await service.machine.delete(f"/v1/batches/{batch}")
     assert (await service.machine.get(f"/v1/batches/{batch}")).json()["waiting_reason"] is None
     await watching.communicate()
@@ -213,8 +215,8 @@ async def test_interrupted_submit_explains_how_to_continue_watching(program: Pro
     job = (await process.stdout.readline()).decode().strip()
     assert "is queued" in (await process.stderr.readline()).decode()
     process.send_signal(signal.SIGINT)
-    _, told = await process.communicate()
-    assert f"`assayer batch watch {job}`" in " ".join(told.decode().split())
+    _, err = await process.communicate()
+    assert f"`assayer batch watch {job}`" in " ".join(err.decode().split())
     assert process.returncode == 130
 
 
@@ -227,9 +229,9 @@ async def test_submit_interrupted_between_parts_names_the_incomplete_batch(progr
     assert process.stderr is not None
     assert "Refused" in (await process.stderr.readline()).decode()
     process.send_signal(signal.SIGINT)
-    _, told = await process.communicate()
+    _, err = await process.communicate()
     (batch,) = await service.services.jobs.list_batches(ACME, after=None, limit=9)
-    words = " ".join(told.decode().split())
+    words = " ".join(err.decode().split())
     assert f"The batch {batch.id} has 1 idea; the files from b.jsonl on are missing." in words
     assert f"`assayer batch watch {batch.id}`" in words
     assert process.returncode == 130
@@ -240,12 +242,12 @@ async def test_list_shows_batches_and_evaluations_with_their_failures(program: P
     single = (await program.run("batch", "submit", "ideas/risk.txt", "--method", "grapheval")).out.strip()
     await service.finish(Problem(type="x", title="It failed", detail="Because."))
     await service.finish()
-    listed = await program.run("batch", "list", COLUMNS="200")
-    assert listed.code == 0, listed.err
-    assert batch in listed.out
-    assert single in listed.out
-    assert "1 refused" in listed.out
-    assert "failed: It failed" in listed.out + (await program.run("batch", "list", batch, COLUMNS="200")).out
+    listing = await program.run("batch", "list", COLUMNS="200")
+    assert listing.code == 0, listing.err
+    assert batch in listing.out
+    assert single in listing.out
+    assert "1 refused" in listing.out
+    assert "failed: It failed" in listing.out + (await program.run("batch", "list", batch, COLUMNS="200")).out
     assert single not in (await program.run("batch", "list", batch, COLUMNS="200")).out
     only_failed = await program.run("batch", "list", "--state", "failed", COLUMNS="200")
     assert only_failed.out.count("ev_") == 1
@@ -257,30 +259,30 @@ async def test_list_shows_batches_and_evaluations_with_their_failures(program: P
 async def test_usage_command_reports_a_date_range(program: Program, service: Service) -> None:
     await program.run("batch", "submit", "ideas/risk.txt", "--method", "grapheval")
     await service.finish()
-    told = await program.run("batch", "usage", COLUMNS="200")
-    assert told.code == 0, told.err
-    assert "evaluation" in told.out
-    assert "no limit" in told.out
-    later = await program.run("batch", "usage", "--since", "2000-01-01", "--until", "2000-02-01", COLUMNS="200")
-    assert "evaluation" not in later.out
+    usage_result = await program.run("batch", "usage", COLUMNS="200")
+    assert usage_result.code == 0, usage_result.err
+    assert "evaluation" in usage_result.out
+    assert "no limit" in usage_result.out
+    later_result = await program.run("batch", "usage", "--since", "2000-01-01", "--until", "2000-02-01", COLUMNS="200")
+    assert "evaluation" not in later_result.out
     assert "not a date" in (await program.run("batch", "usage", "--since", "yesterday")).err
 
 
 async def test_failed_evaluation_is_retried_under_its_id(program: Program, service: Service) -> None:
     batch = (await program.run("batch", "submit", "ideas")).out.strip()
     await service.finish(Problem(type="x", title="It failed", detail="Because."))
-    told = await program.run("batch", "retry", batch)
-    assert told.code == 0, told.err
-    assert "1 of" in told.err
+    retry_result = await program.run("batch", "retry", batch)
+    assert retry_result.code == 0, retry_result.err
+    assert "1 of" in retry_result.err
     await service.finish()
     async with service.open_client(program.key, program.url) as client:
-        (one,) = (await client.get(f"/v1/batches/{batch}/evaluations")).json()["items"]
-        assert one["state"] == "succeeded"
-        refused = await client.post(f"/v1/evaluations/{one['id']}/retry")
-        assert (refused.status_code, "The evaluation succeeded" in refused.text) == (409, True)
-    ended = await program.run("batch", "retry", one["id"])
-    assert ended.code != 0
-    assert "submit it again" in ended.err
+        (evaluation,) = (await client.get(f"/v1/batches/{batch}/evaluations")).json()["items"]
+        assert evaluation["state"] == "succeeded"
+        answer = await client.post(f"/v1/evaluations/{evaluation['id']}/retry")
+        assert (answer.status_code, "The evaluation succeeded" in answer.text) == (409, True)
+    result = await program.run("batch", "retry", evaluation["id"])
+    assert result.code != 0
+    assert "submit it again" in result.err
 
 
 async def test_documents_are_retried_until_their_retention_ends(program: Program, service: Service) -> None:
@@ -294,14 +296,14 @@ async def test_documents_are_retried_until_their_retention_ends(program: Program
     assert f"{accepted} of {call.rows} rows are queued again." in again.err
     await program.run("batch", "cancel", batch)
     await service.services.jobs.delete_expired_documents(dt.datetime.now(dt.UTC) + dt.timedelta(days=31))
-    later = await program.run("batch", "retry", batch)
-    left = "1 is unchanged because its document is no longer stored."
-    assert f"{accepted - 1} of {call.rows} rows are queued again; {left}" in later.err
+    later_result = await program.run("batch", "retry", batch)
+    unchanged_text = "1 is unchanged because its document is no longer stored."
+    assert f"{accepted - 1} of {call.rows} rows are queued again; {unchanged_text}" in later_result.err
 
 
 async def test_compare_shows_evaluations_side_by_side_and_judges_them(program: Program, service: Service) -> None:
     batch = (await program.run("batch", "submit", "ideas", "--tag", "spring", "--tag", "energy")).out.strip()
-    one = (await program.run("batch", "submit", "ideas/risk.txt")).out.strip()
+    evaluation = (await program.run("batch", "submit", "ideas/risk.txt")).out.strip()
     tagged = await program.run("batch", "list", "--tag", "energy", COLUMNS="200")
     assert batch in tagged.out
     assert "#spring #energy" in tagged.out
@@ -309,22 +311,29 @@ async def test_compare_shows_evaluations_side_by_side_and_judges_them(program: P
     for _ in range(2):
         await service.finish()
     async with service.open_client(program.key, program.url) as client:
-        (other,) = (await client.get(f"/v1/batches/{batch}/evaluations")).json()["items"]
+        (other_evaluation,) = (await client.get(f"/v1/batches/{batch}/evaluations")).json()["items"]
     await service.database.execute(
         "UPDATE evaluations SET report = jsonb_set(report, '{idea,id}', to_jsonb(evaluations.id))"
     )
-    told = await program.run("batch", "compare", one, other["id"], COLUMNS="200")
-    assert told.code == 0, told.err
-    assert "Corpus fit" in told.out
+    comparison_result = await program.run("batch", "compare", evaluation, other_evaluation["id"], COLUMNS="200")
+    assert comparison_result.code == 0, comparison_result.err
+    assert "Corpus fit" in comparison_result.out
     async with asyncio.TaskGroup() as group, service.services.listener.subscribe("assayer_jobs") as notifications:
-        judging = group.create_task(program.run("batch", "compare", one, other["id"], "--judge", COLUMNS="200"))
+        judging = group.create_task(
+            program.run("batch", "compare", evaluation, other_evaluation["id"], "--judge", COLUMNS="200")
+        )
         while not await service.database.fetch("SELECT 1 FROM jobs WHERE kind = 'comparison'"):
             await notifications.next(5)
         await finish_comparison(service)
     assert judging.result().code == 0, judging.result().err
     assert "asked in one order only" in judging.result().out
     assert "overall: clearer" in judging.result().out
-    for wrong in ([one], [one, one], [one, "bt_1"], [one, other["id"], "ev_3", "--judge"]):
+    for wrong in (
+        [evaluation],
+        [evaluation, evaluation],
+        [evaluation, "bt_1"],
+        [evaluation, other_evaluation["id"], "ev_3", "--judge"],
+    ):
         assert (await program.run("batch", "compare", *wrong)).code == 2, wrong
 
 
@@ -338,18 +347,18 @@ async def test_fetched_folder_has_an_index_page_and_table_of_all_reports(program
         await service.finish()
     first = await program.run("batch", "fetch", batch, "--format", "html", "--format", "md", "--format", "csv")
     assert first.code == 0, first.err
-    kept = {file.name for file in out.iterdir() if not file.name.startswith(".")}
+    file_names = {file.name for file in out.iterdir() if not file.name.startswith(".")}
     for _ in range(2):
         await service.finish()
-    fetched = await program.run("batch", "fetch", batch, "--format", "html", "--format", "md", "--format", "csv")
-    assert fetched.code == 0, fetched.err
+    fetch_result = await program.run("batch", "fetch", batch, "--format", "html", "--format", "md", "--format", "csv")
+    assert fetch_result.code == 0, fetch_result.err
     page = (out / "index.html").read_text("utf-8")
     table = list(csv.DictReader(io.StringIO((out / f"{batch}.csv").read_bytes().decode("utf-8-sig"), newline="")))
-    reports = [Path(part).name for part in fetched.out.split() if Path(part).suffix in (".html", ".md")][:-1]
+    reports = [Path(part).name for part in fetch_result.out.split() if Path(part).suffix in (".html", ".md")][:-1]
     assert len(reports) == 8
-    assert "2 of 4 reports were already in out" in fetched.err
-    shown = {file.name for file in out.iterdir() if not file.name.startswith(".")}
-    assert kept <= shown == {*reports, "index.html", f"{batch}.csv"}
+    assert "2 of 4 reports were already in out" in fetch_result.err
+    visible_names = {file.name for file in out.iterdir() if not file.name.startswith(".")}
+    assert file_names <= visible_names == {*reports, "index.html", f"{batch}.csv"}
     assert all(f'href="{name}"' in page for name in reports)
     assert {"A-2026-0008.html", "risk.html"} <= set(reports)
     twice = {
@@ -365,13 +374,13 @@ async def test_commands_of_a_service_print_one_json_document(program: Program, s
         return json.loads((await program.run("batch", *words, "--json")).out)
 
     (batch,) = (await run_json("submit", "ideas"))["ids"]
-    (shown,) = (await run_json("list"))["batches"]
-    assert shown["id"] == batch
+    (batch_item,) = (await run_json("list"))["batches"]
+    assert batch_item["id"] == batch
     jobs = [item["id"] for item in (await run_json("list", batch))["evaluations"]]
     await service.finish()
     assert set(await run_json("cancel", batch)) == {batch}
-    (ended,) = await run_json("watch", batch)
-    assert ended["finished_at"]
+    (last_state,) = await run_json("watch", batch)
+    assert last_state["finished_at"]
     assert "rows are queued again" in (await run_json("retry", batch))[batch]
     assert (await run_json("usage"))["tenant"] == ACME
     assert (await run_json("timeline", jobs[0]))["id"] == jobs[0]

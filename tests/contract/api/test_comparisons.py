@@ -28,10 +28,10 @@ async def test_comparison_waits_and_then_shows_its_result(service: Service, clie
     assert (queued.state, queued.title, queued.result) == ("queued", "Corals / Tiles", None)
     result = await finish_comparison(service)
     assert result.blind
-    done = ComparisonResource.model_validate_json((await client.get(accepted.link)).content)
-    assert (done.state, done.cost_usd) == ("succeeded", 0.1)
-    assert done.result == result
-    assert done.result.outcomes[0].winner == "first"
+    comparison = ComparisonResource.model_validate_json((await client.get(accepted.link)).content)
+    assert (comparison.state, comparison.cost_usd) == ("succeeded", 0.1)
+    assert comparison.result == result
+    assert comparison.result.outcomes[0].winner == "first"
 
 
 async def test_comparison_is_not_blind_when_names_are_requested(service: Service, client: httpx2.AsyncClient) -> None:
@@ -77,8 +77,8 @@ def test_verdict_that_changes_with_the_order_counts_as_a_tie() -> None:
     ]
     (outcome,) = compute_outcomes(one, answers)
     assert (outcome.winner, outcome.orders_agree) == ("tie", False)
-    other = liked.model_copy(update={"winner": "second"})
-    (agreed,) = compute_outcomes(one, [answers[0], answers[1].model_copy(update={"verdicts": (other,)})])
+    other_verdict = liked.model_copy(update={"winner": "second"})
+    (agreed,) = compute_outcomes(one, [answers[0], answers[1].model_copy(update={"verdicts": (other_verdict,)})])
     assert (agreed.winner, agreed.orders_agree) == ("first", True)
     (single,) = compute_outcomes(one, answers[1:])
     assert (single.winner, single.orders_agree) == ("second", None)
@@ -90,9 +90,9 @@ async def test_two_finished_evaluations_are_compared_by_their_ids(service: Servi
     error = get_first_error(await client.post("/v1/comparisons", json=body))
     assert (error.pointer, error.detail) == ("/first_evaluation", "It has no report: its state is queued.")
     for idea in ("one", "two"):
-        made = report("run")
-        card = made.idea.model_copy(update={"id": f"idea_{idea}", "title": idea})
-        await finish_with_report(service, await service.lease_next(), made.model_copy(update={"idea": card}))
+        base_report = report("run")
+        card = base_report.idea.model_copy(update={"id": f"idea_{idea}", "title": idea})
+        await finish_with_report(service, await service.lease_next(), base_report.model_copy(update={"idea": card}))
     made_of = (await client.post("/v1/comparisons", json=body)).json()
     assert (await client.get(made_of["link"])).json()["title"] == "one / two"
     await finish_comparison(service)
@@ -100,17 +100,17 @@ async def test_two_finished_evaluations_are_compared_by_their_ids(service: Servi
         page = (await browser.get("/console/compare", params={"id": [first, second]})).text
         assert "asked in one order only" in page
         assert "clearer" in page
-        here = f"/console/compare?id={first}&id={second}"
-        asked = await submit_form(browser, here, "/console/compare", first=first, second=second)
-        assert asked.status_code == 303
-        assert "The comparison is queued" in (await browser.get(asked.headers["location"])).text
-        same = await submit_form(browser, here, "/console/compare", first=first, second=first)
+        path = f"/console/compare?id={first}&id={second}"
+        response = await submit_form(browser, path, "/console/compare", first=first, second=second)
+        assert response.status_code == 303
+        assert "The comparison is queued" in (await browser.get(response.headers["location"])).text
+        same = await submit_form(browser, path, "/console/compare", first=first, second=first)
         assert same.status_code == 422
-    for given in ({**body, "first": TWO_IDEAS["first"]}, {**body, "first_evaluation": "ev_none"}):
-        answer = await client.post("/v1/comparisons", json=given)
-        assert answer.status_code == (422 if "first" in given else 404)
-    async with service.open_caller(tenant=OTHER) as stranger:
-        assert (await stranger.post("/v1/comparisons", json=body)).status_code == 404
+    for wrong_body in ({**body, "first": TWO_IDEAS["first"]}, {**body, "first_evaluation": "ev_none"}):
+        answer = await client.post("/v1/comparisons", json=wrong_body)
+        assert answer.status_code == (422 if "first" in wrong_body else 404)
+    async with service.open_caller(tenant=OTHER) as other_tenant:
+        assert (await other_tenant.post("/v1/comparisons", json=body)).status_code == 404
 
 
 async def test_pair_with_order_dependent_verdict_has_no_better_proposal(service: Service) -> None:

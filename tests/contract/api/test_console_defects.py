@@ -15,9 +15,9 @@ async def test_unreadable_document_is_never_assigned(
     service: Service, officer: Person, ada: Person, look: Look
 ) -> None:
     files = [("file", ("broken.pdf", build_document([]))), ("file", ("one.txt", f"# One\n\n{WORDS}".encode()))]
-    made = await officer.post("/v1/batches?name=Spring", files=files)
-    assert made.json()["accepted"] == 2, made.text
-    batch = made.json()["id"]
+    answer = await officer.post("/v1/batches?name=Spring", files=files)
+    assert answer.json()["accepted"] == 2, answer.text
+    batch = answer.json()["id"]
     await service.finish(Problem(type="unreadable", title="It cannot be read", detail="Send it again."))
     await service.finish()
     async with open_console(service, officer.key, look) as (page, url):
@@ -47,14 +47,18 @@ async def test_chosen_proposals_stay_chosen_while_the_table_is_searched(service:
 
 @EACH_LOOK
 async def test_saved_view_is_not_replaced_unasked(service: Service, look: Look) -> None:
-    batch, other = await call_with_reports(service), await evaluate_call_of_six(service)
+    batch, other_call = await call_with_reports(service), await evaluate_call_of_six(service)
     async with open_console(service, await service.create_key(), look, is_refused=True) as (page, url):
-        for call, query, replace in ((batch, "q=slag", False), (other, "q=worth", False), (other, "q=worth", True)):
+        for call, query, replace in (
+            (batch, "q=slag", False),
+            (other_call, "q=worth", False),
+            (other_call, "q=worth", True),
+        ):
             await page.goto(f"{url}/console/calls/{call}?{query}")
             await page.get_by_label("Save this view as").fill("Mine")
             await page.get_by_label("Replace a view of this name").set_checked(replace)
             await page.get_by_role("button", name="Save", exact=True).click()
-            if call == other and not replace:
+            if call == other_call and not replace:
                 await page.get_by_text("A view called “Mine” already exists").wait_for()
             else:
                 await page.get_by_role("link", name="Mine", exact=True).wait_for()
@@ -62,7 +66,7 @@ async def test_saved_view_is_not_replaced_unasked(service: Service, look: Look) 
     assert [row["query"] for row in rows] == ["q=worth"]
 
 
-async def test_form_of_a_long_proposal_is_one_tap_away_on_a_phone(service: Service) -> None:
+async def test_form_of_a_long_proposal_opens_with_one_tap_on_a_phone(service: Service) -> None:
     ada, _, (first,) = await call_with_reviewer(service, "# One")
     look = Look(PHONE, "light")
     async with open_console(service, ada.key, look) as (page, url):
@@ -78,7 +82,7 @@ async def test_form_of_a_long_proposal_is_one_tap_away_on_a_phone(service: Servi
         assert await form.evaluate("one => one.getBoundingClientRect().top < 2 * innerHeight")
 
 
-async def test_agreeing_with_a_claim_is_one_click(service: Service) -> None:
+async def test_agreeing_with_a_claim_takes_one_click(service: Service) -> None:
     ada, _, (first,) = await call_with_reviewer(service, "# One")
     assert (await ada.post(f"/v1/evaluations/{first}/opinions", json={"score": 4})).status_code == 200
     async with open_console(service, ada.key, Look(1280, "light")) as (page, url):

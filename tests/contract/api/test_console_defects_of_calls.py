@@ -21,14 +21,14 @@ _SCREEN = Look(1280, "light")
 
 async def _leave(page: Page, script: str) -> Dialog:
     """Leave the page by a script, and return the question that the browser asks; the answer is to stay."""
-    async with page.expect_event("dialog") as asked:
+    async with page.expect_event("dialog") as dialog_event:
         await page.evaluate(f"setTimeout(() => {script})")
-    dialog: Dialog = await asked.value
+    dialog: Dialog = await dialog_event.value
     await dialog.dismiss()
     return dialog
 
 
-async def test_new_call_asks_before_files_are_lost_and_states_what_is_not_opened_yet(
+async def test_new_call_warns_before_files_are_lost_and_lists_unopened_files(
     service: Service, officer: Person, tmp_path: Path
 ) -> None:
     plan, scan, thin = (tmp_path / name for name in ("plan.md", "scan.pdf", "thin.txt"))
@@ -54,8 +54,8 @@ async def test_new_call_asks_before_files_are_lost_and_states_what_is_not_opened
 
 async def test_fixed_row_no_longer_needs_attention(service: Service, officer: Person) -> None:
     table = f'title,text\nOne,"{TEXT} one"\nTwo,\nThree,\n'
-    made = await officer.post("/v1/batches?name=Spring", files=[("file", ("call.csv", table.encode()))])
-    batch = made.json()["id"]
+    answer = await officer.post("/v1/batches?name=Spring", files=[("file", ("call.csv", table.encode()))])
+    batch = answer.json()["id"]
     async with open_console(service, officer.key, _SCREEN, is_refused=True) as (page, url):
         await page.goto(f"{url}/console/calls/{batch}")
         await page.get_by_role("heading", name="2 rows need attention").wait_for()
@@ -117,26 +117,26 @@ async def test_officer_takes_a_call_of_a_table_to_its_end(
     """Own columns, a repeated text, two tabs, a refused sign-off, the dossier and the reviewer's empty queue."""
     rows = (f'A-{n},Rehearsal {n},"{WORDS} {text}",Ada Verne,Yale University,"120,000"' for n, text in enumerate("112"))
     table = "id,title,text,applicant,institution,budget_usd\n" + "\n".join(rows)
-    made = await officer.post("/v1/batches?name=Spring", files=[("file", ("call.csv", table.encode()))])
-    batch = made.json()["id"]
+    answer = await officer.post("/v1/batches?name=Spring", files=[("file", ("call.csv", table.encode()))])
+    batch = answer.json()["id"]
     for _ in range(3):
         await finish_with_report(service, await service.lease_next(), await make_evidence_report())
     assigned = await officer.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
     assert assigned.status_code == 200, assigned.text
-    here = f"/console/calls/{batch}"
+    path = f"/console/calls/{batch}"
     async with open_console(service, owner.key, _SCREEN, is_refused=True) as (page, url):
-        await page.goto(url + here)
+        await page.goto(url + path)
         await page.get_by_text("Ada Verne, Yale University").first.wait_for()
         await page.get_by_text("same text as").first.wait_for()
-        other = await page.context.new_page()
-        for tab in (page, other):
-            await tab.goto(f"{url}{here}/terms")
-        for tab, tags in ((page, "memory"), (other, "metals")):
+        other_page = await page.context.new_page()
+        for tab in (page, other_page):
+            await tab.goto(f"{url}{path}/terms")
+        for tab, tags in ((page, "memory"), (other_page, "metals")):
             await tab.get_by_label("Tags").first.fill(tags)
             await tab.get_by_role("button", name="Save").first.click()
             await tab.wait_for_load_state()
-        await other.get_by_role("alert").first.wait_for()
-        await page.goto(f"{url}{here}/panel")
+        await other_page.get_by_role("alert").first.wait_for()
+        await page.goto(f"{url}{path}/panel")
         await page.locator("#sign-off").scroll_into_view_if_needed()
         await page.get_by_role("button", name="Sign off").click()
         refusal = page.get_by_role("alert").filter(has_text="3 assigned opinions are missing")
@@ -144,7 +144,7 @@ async def test_officer_takes_a_call_of_a_table_to_its_end(
         await page.get_by_label("Although 3 reviews are missing").check()
         await page.get_by_role("button", name="Sign off").click()
         await page.get_by_text("Signed off").first.wait_for()
-        await page.goto(url + here)
+        await page.goto(url + path)
         await page.get_by_text("Export …").click()
         dossier = await page.get_by_role("link", name="Dossier (PDF)").get_attribute("href")
         assert (await page.request.get(f"{url}{dossier}")).headers["content-type"] == "application/pdf"

@@ -46,20 +46,20 @@ async def test_console_pages_have_no_accessibility_or_layout_faults(service: Ser
         wide: list[tuple[str, str]] = []
         # axe takes 16 of the 40 processor seconds for the API reference, so only one look includes it.
         open_to_all = [sign_in, *([ConsolePage("/docs", "/docs", "api-reference")] if look.width == PHONE else [])]
-        for key, of_them in (("", open_to_all), (owner.key, owners), (reviewer.key, reviewers)):
-            wide += await _visit(browser, url, key, of_them, look)
+        for key, pages in (("", open_to_all), (owner.key, owners), (reviewer.key, reviewers)):
+            wide += await _visit(browser, url, key, pages, look)
         await browser.close()
     assert {(place, table) for place, table in wide if table not in WIDE} == set()
 
 
-async def _visit(browser: Browser, url: str, key: str, of_them: list[ConsolePage], look: Look) -> list[tuple[str, str]]:
+async def _visit(browser: Browser, url: str, key: str, pages: list[ConsolePage], look: Look) -> list[tuple[str, str]]:
     """Places, and tables there that are wider than a phone."""
     wide: list[tuple[str, str]] = []
     complaints: list[str] = []
     page = await open_page(browser, look, complaints)
     if key:
         await sign_in(page, f"{url}/console/sign-in", key)
-    for place in of_them:
+    for place in pages:
         answer = await page.goto(f"{url}{place.path}")
         assert answer is not None
         assert answer.status == 200, place

@@ -75,17 +75,17 @@ async def test_plot_marks_link_to_their_proposals(service: Service) -> None:
             html.unescape(item) for item in re.findall('<th scope="row">[^<]*</th><td[^>]*><a href="([^"]*)"', page)
         ]
         assert len(links) == 2 + 2 * len(plot.marks)
-        shown = (await client.get(links[1])).text
-        assert TITLES[0] in shown
-        assert TITLES[1] not in shown
-        assert "Only scores from 70 to 75." in shown
+        sorted_page = (await client.get(links[1])).text
+        assert TITLES[0] in sorted_page
+        assert TITLES[1] not in sorted_page
+        assert "Only scores from 70 to 75." in sorted_page
         assert "Only proposals whose evaluation ended at or after" in (await client.get(links[2])).text
 
 
-async def test_a_call_without_budget_says_why_nothing_runs(service: Service) -> None:
+async def test_a_call_without_budget_states_why_nothing_runs(service: Service) -> None:
     await service.services.tenants.update(ACME, TenantPlan(name=ACME, monthly_usd=0.5))
-    made = await service.machine.post("/v1/batches?max_usd=2", files=[("file", ("a.txt", TEXT.encode()))])
-    batch = made.json()["id"]
+    answer = await service.machine.post("/v1/batches?max_usd=2", files=[("file", ("a.txt", TEXT.encode()))])
+    batch = answer.json()["id"]
     async with open_session(service, await service.create_key()) as client:
         for path in ("", f"/calls/{batch}", f"/calls/{batch}/progress"):
             page = await client.get(f"/console{path}")
@@ -143,12 +143,14 @@ async def test_officer_completes_a_call_workflow_in_the_browser(service: Service
 async def test_call_details_include_tags_rules_and_opinion_due_date(service: Service) -> None:
     async with service.open_caller() as owner:
         query = {"name": "Spring", "tags": "energy,  round 2,energy", "opinions_due": "2026-01-31", "max_usd": "2"}
-        made = await owner.post("/v1/batches", params=query, files=[("file", ("a.txt", TEXT.encode()))])
-        batch = made.json()["id"]
+        answer = await owner.post("/v1/batches", params=query, files=[("file", ("a.txt", TEXT.encode()))])
+        batch = answer.json()["id"]
         summary = (await owner.get(f"/v1/batches/{batch}")).json()
         assert (summary["tags"], summary["opinions_due"]) == (["energy", "round 2"], "2026-01-31")
-        found = [(await owner.get("/v1/batches", params={"tag": tag})).json()["items"] for tag in ("energy", "round")]
-        assert [len(item) for item in found] == [1, 0]
+        item_lists = [
+            (await owner.get("/v1/batches", params={"tag": tag})).json()["items"] for tag in ("energy", "round")
+        ]
+        assert [len(item) for item in item_lists] == [1, 0]
         changed = await owner.patch(f"/v1/batches/{batch}", json={"tags": ["round 3"]})
         assert (changed.json()["name"], changed.json()["tags"]) == ("Spring", ["round 3"])
         assert (await owner.patch("/v1/batches/bt_none", json={"name": "Mine"})).status_code == 404
@@ -207,10 +209,10 @@ async def test_table_fits_the_screen_or_keeps_titles_visible_while_scrolling(ser
                 await service.database.execute(_PARTS, parts)
                 await page.goto(f"{url}/console/calls/{batch}")
                 await look_over(page, f"table-of-{len(parts)}-parts", Look(width, "light"))
-                seen = await page.evaluate(_SIGHT)
-                assert seen["page"] <= width
+                sizes = await page.evaluate(_SIGHT)
+                assert sizes["page"] <= width
                 if width == 1280 and parts is many:
-                    assert seen["beyond"] > 0
-                    assert 0 <= seen["title"] <= 2
+                    assert sizes["beyond"] > 0
+                    assert 0 <= sizes["title"] <= 2
                 else:
-                    assert seen["beyond"] <= 1
+                    assert sizes["beyond"] <= 1

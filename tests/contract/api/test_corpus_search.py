@@ -37,27 +37,27 @@ async def corpora(tmp_path: Path) -> AsyncIterator[CorpusVersionCache]:
 
 @pytest.fixture
 async def client(service: Service, corpora: CorpusVersionCache) -> AsyncIterator[httpx2.AsyncClient]:
-    async with service.with_services(corpora=corpora).open_caller("read") as opened:
-        yield opened
+    async with service.with_services(corpora=corpora).open_caller("read") as caller:
+        yield caller
 
 
 async def test_search_returns_hits_by_score_with_the_corpus_version(
     client: httpx2.AsyncClient, corpora: CorpusVersionCache
 ) -> None:
     answer = await client.get("/v1/corpus/search", params={"q": QUERY, "limit": 3})
-    found = CorpusSearch.model_validate_json(answer.content)
-    assert found.corpus == (await corpora.current()).version
-    (one,) = found.answers
-    assert (one.query, len(one.hits), one.passages) == (QUERY, 3, None)
-    assert "bumblebees" in one.hits[0].title
-    assert one.hits[0].year is not None
-    assert [hit.score for hit in one.hits] == sorted((hit.score for hit in one.hits), reverse=True)
+    result_page = CorpusSearch.model_validate_json(answer.content)
+    assert result_page.corpus == (await corpora.current()).version
+    (search_answer,) = result_page.answers
+    assert (search_answer.query, len(search_answer.hits), search_answer.passages) == (QUERY, 3, None)
+    assert "bumblebees" in search_answer.hits[0].title
+    assert search_answer.hits[0].year is not None
+    assert [hit.score for hit in search_answer.hits] == sorted((hit.score for hit in search_answer.hits), reverse=True)
 
 
 async def test_papers_after_the_date_or_without_a_date_are_excluded(client: httpx2.AsyncClient) -> None:
     query = {"q": QUERY, "limit": "100", "before": "2015-06-15"}
-    found = CorpusSearch.model_validate_json((await client.get("/v1/corpus/search", params=query)).content)
-    dates = [hit.publication_date for hit in found.answers[0].hits]
+    result_page = CorpusSearch.model_validate_json((await client.get("/v1/corpus/search", params=query)).content)
+    dates = [hit.publication_date for hit in result_page.answers[0].hits]
     assert dates
     assert all(date is not None and str(date) <= "2015-06-15" for date in dates)
 
@@ -66,21 +66,23 @@ async def search_ids(client: httpx2.AsyncClient, **options: str | list[str]) -> 
     """Return the ids of all papers that a GET and a POST with the same filters find."""
     asked = await client.get("/v1/corpus/search", params={"q": QUERY, "limit": "100", **options})
     body = {"queries": [QUERY], "limit": 100, **options}
-    sent = await client.post("/v1/corpus/search", json=body)
-    (found,), (other,) = (CorpusSearch.model_validate_json(item.content).answers for item in (asked, sent))
-    assert found.hits == other.hits
-    return {hit.id for hit in found.hits}
+    response = await client.post("/v1/corpus/search", json=body)
+    (result_page,), (other_result_page,) = (
+        CorpusSearch.model_validate_json(item.content).answers for item in (asked, response)
+    )
+    assert result_page.hits == other_result_page.hits
+    return {hit.id for hit in result_page.hits}
 
 
 async def test_filters_narrow_the_search_results(client: httpx2.AsyncClient) -> None:
-    everything = await search_ids(client)
+    all_ids = await search_ids(client)
     recent = await search_ids(client, after="2016-01-01", before="2018-12-31")
-    assert set() < recent < everything
-    assert await search_ids(client, venue=["Journal of Invented Pollination", "Nature"]) == everything
+    assert set() < recent < all_ids
+    assert await search_ids(client, venue=["Journal of Invented Pollination", "Nature"]) == all_ids
     assert await search_ids(client, venue=["nature"]) == set()
     assert await search_ids(client, field=["Ecology"]) == set()
-    assert await search_ids(client, retracted="false") == everything
-    assert await search_ids(client, exclude=["bee-03", "bee-04"]) == everything - {"bee-03", "bee-04"}
+    assert await search_ids(client, retracted="false") == all_ids
+    assert await search_ids(client, exclude=["bee-03", "bee-04"]) == all_ids - {"bee-03", "bee-04"}
 
 
 async def test_empty_date_range_is_rejected(client: httpx2.AsyncClient) -> None:
@@ -96,16 +98,18 @@ async def test_new_corpus_version_is_searched_after_publication(
     manifest = (await update_corpus(Delta([changed]), tmp_path / "corpus", HashingEmbedder())).manifest
     await client.get("/v1/corpus/search", params={"q": "lichens"})
     await corpora.wait_until_open()
-    found = CorpusSearch.model_validate_json((await client.get("/v1/corpus/search", params={"q": "lichens"})).content)
-    assert found.corpus == manifest.version
-    assert found.answers[0].hits[0].title == "Lichens on walls"
+    result_page = CorpusSearch.model_validate_json(
+        (await client.get("/v1/corpus/search", params={"q": "lichens"})).content
+    )
+    assert result_page.corpus == manifest.version
+    assert result_page.answers[0].hits[0].title == "Lichens on walls"
 
 
 async def test_many_queries_are_answered_in_their_order_with_passages(client: httpx2.AsyncClient) -> None:
     body = {"queries": [QUERY, "transects for counting pollinators"], "limit": 2, "snippets": True}
-    found = CorpusSearch.model_validate_json((await client.post("/v1/corpus/search", json=body)).content)
-    assert [answer.query for answer in found.answers] == body["queries"]
-    for answer in found.answers:
+    result_page = CorpusSearch.model_validate_json((await client.post("/v1/corpus/search", json=body)).content)
+    assert [answer.query for answer in result_page.answers] == body["queries"]
+    for answer in result_page.answers:
         assert answer.passages
         assert all(passage.text for passage in answer.passages)
 

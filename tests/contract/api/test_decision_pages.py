@@ -12,42 +12,42 @@ from tests.contract.api.reviewed_calls import call_with_reviewer
 from tests.contract.api.service import ACME, OTHER, Service
 
 
-async def _give_opinion(service: Service, who: Person, evaluation: str | JobId, score: int) -> None:
-    given = await who.post(f"/v1/evaluations/{evaluation}/opinions", json={"score": score})
-    assert given.status_code == 200, given.text
+async def _give_opinion(service: Service, person: Person, evaluation: str | JobId, score: int) -> None:
+    answer = await person.post(f"/v1/evaluations/{evaluation}/opinions", json={"score": score})
+    assert answer.status_code == 200, answer.text
 
 
 async def test_a_reviewer_sees_and_judges_no_claim_before_the_first_opinion(service: Service) -> None:
     ada, _, (first,) = await call_with_reviewer(service, "# One")
-    here, fields = f"/console/review/{first}", {"point": "/summary/strengths/0", "agrees": "false", "reason": "It is."}
+    path, fields = f"/console/review/{first}", {"point": "/summary/strengths/0", "agrees": "false", "reason": "It is."}
     async with open_session(service, ada.key) as browser:
-        before = (await browser.get(here)).text
+        before = (await browser.get(path)).text
         assert "Report findings" not in before
-        assert (await submit_form(browser, here, "/judgement", **fields)).status_code == 403
+        assert (await submit_form(browser, path, "/judgement", **fields)).status_code == 403
         await _give_opinion(service, ada, first, 4)
-        after = (await browser.get(here)).text
+        after = (await browser.get(path)).text
         assert "Report findings" in after
         assert (
-            await submit_form(browser, here, "/judgement", **fields | {"point": "/summary/none/0"})
+            await submit_form(browser, path, "/judgement", **fields | {"point": "/summary/none/0"})
         ).status_code == 422
-        judged = await submit_form(browser, here, "/judgement", **fields, claim="1")
-        assert (judged.status_code, judged.headers["location"]) == (303, f"{here}#claim-1")
-        assert "You disagree" in (await browser.get(here)).text
-    (kept,) = await service.services.reviewing.opinions.list_judgements(ACME, JobId(first))
-    assert (kept.point, kept.agrees, kept.reason) == ("/summary/strengths/0", False, "It is.")
+        answer = await submit_form(browser, path, "/judgement", **fields, claim="1")
+        assert (answer.status_code, answer.headers["location"]) == (303, f"{path}#claim-1")
+        assert "You disagree" in (await browser.get(path)).text
+    (judgement,) = await service.services.reviewing.opinions.list_judgements(ACME, JobId(first))
+    assert (judgement.point, judgement.agrees, judgement.reason) == ("/summary/strengths/0", False, "It is.")
 
 
 async def test_officer_overrides_a_score_with_a_reason_and_other_tenants_cannot(service: Service) -> None:
     ada, batch, (first, _) = await call_with_reviewer(service, "# One", "# Two")
     await _give_opinion(service, ada, first, 4)
-    other, _ = await call_of(service, "# Elsewhere")
+    other_batch, _ = await call_of(service, "# Elsewhere")
     here, fields = f"/console/calls/{batch}", {"evaluation": first, "score": "2", "reason": "The budget is missing."}
     async with open_session(service, (await add_person(service, "officer", "Ophelia Officer")).key) as officer:
         panel = (await officer.get(f"{here}/panel")).text
         assert "Ada Byron: 4" in panel
         token_page = f"{here}/panel"
         assert (await _post_form(officer, token_page, f"{here}/override", **fields | {"reason": "  x  "})) == 409
-        assert (await _post_form(officer, token_page, f"/console/calls/{other}/override", **fields)) == 404
+        assert (await _post_form(officer, token_page, f"/console/calls/{other_batch}/override", **fields)) == 404
         assert (await _post_form(officer, token_page, f"{here}/override", **fields)) == 303
         for path in (f"{here}/panel", f"/console/proposals/{first}"):
             assert "The budget is missing." in (await officer.get(path)).text
@@ -56,47 +56,47 @@ async def test_officer_overrides_a_score_with_a_reason_and_other_tenants_cannot(
     assert isinstance(set_score, ScoreOverride)
     assert (set_score.score, set_score.overridden_by) == (2, "Ophelia Officer")
     async with open_session(service, (await add_person(service, "auditor", "Eva Auditor")).key) as auditor:
-        seen = (await auditor.get(f"{here}/panel")).text
-        assert "Change the final score" not in seen
-        assert "Sign off this call" not in seen
+        panel_page = (await auditor.get(f"{here}/panel")).text
+        assert "Change the final score" not in panel_page
+        assert "Sign off this call" not in panel_page
         assert (await _post_form(auditor, f"{here}/panel", f"{here}/override", **fields)) == 403
-    async with open_session(service, (await add_person(service, "owner", tenant=OTHER)).key) as stranger:
+    async with open_session(service, (await add_person(service, "owner", tenant=OTHER)).key) as other_tenant:
         for act in ("override", "sign-off"):
-            assert (await _post_form(stranger, "/console", f"{here}/{act}", **fields)) == 404
+            assert (await _post_form(other_tenant, "/console", f"{here}/{act}", **fields)) == 404
 
 
 async def test_an_owner_signs_off_and_then_nothing_changes(service: Service) -> None:
     ada, batch, (first, second) = await call_with_reviewer(service, "# One", "# Two")
     await _give_opinion(service, ada, first, 4)
-    here = f"/console/calls/{batch}"
+    call_path = f"/console/calls/{batch}"
     async with open_session(service, (await add_person(service, "owner", "Olga Owner")).key) as owner:
-        assert "Although 1 review is missing" in (await owner.get(f"{here}/panel")).text
-        refused = await submit_form(owner, f"{here}/panel", f"{here}/sign-off", note="All in order.")
-        assert refused.status_code == 409
-        assert "1 assigned opinion is missing" in refused.text
-        assert "1 evaluation has not ended" in refused.text
-        assert "`" not in refused.text, "the fields of the API are not named"
-        assert "Although 1 evaluation has not ended" in refused.text
+        assert "Although 1 review is missing" in (await owner.get(f"{call_path}/panel")).text
+        answer = await submit_form(owner, f"{call_path}/panel", f"{call_path}/sign-off", note="All in order.")
+        assert answer.status_code == 409
+        assert "1 assigned opinion is missing" in answer.text
+        assert "1 evaluation has not ended" in answer.text
+        assert "`" not in answer.text, "the fields of the API are not named"
+        assert "Although 1 evaluation has not ended" in answer.text
         fields = {"note": "All in order.", "allow_missing_opinions": "true"}
-        assert (await _post_form(owner, f"{here}/panel", f"{here}/sign-off", **fields)) == 409
+        assert (await _post_form(owner, f"{call_path}/panel", f"{call_path}/sign-off", **fields)) == 409
         fields["allow_unfinished_evaluations"] = "true"
-        assert (await _post_form(owner, f"{here}/panel", f"{here}/sign-off", **fields)) == 303
+        assert (await _post_form(owner, f"{call_path}/panel", f"{call_path}/sign-off", **fields)) == 303
         head = await service.services.audit_log.get_head(ACME)
-        shown = (await owner.get(f"{here}/panel")).text
-        assert f"{head.number}:{head.hash}" in shown
-        assert "Sign off this call" not in shown
+        panel_page = (await owner.get(f"{call_path}/panel")).text
+        assert f"{head.number}:{head.hash}" in panel_page
+        assert "Sign off this call" not in panel_page
         late = {"evaluation": second, "score": "5", "reason": "Too late."}
-        assert (await _post_form(owner, f"{here}/panel", f"{here}/override", **late)) == 409
+        assert (await _post_form(owner, f"{call_path}/panel", f"{call_path}/override", **late)) == 409
     async with open_session(service, ada.key) as reviewer:
-        refused = await submit_form(reviewer, f"/console/review/{second}", "/opinion", score="1")
-        assert refused.status_code == 409
-        assert "signed off" in refused.text
+        answer = await submit_form(reviewer, f"/console/review/{second}", "/opinion", score="1")
+        assert answer.status_code == 409
+        assert "signed off" in answer.text
 
 
 async def test_panel_shows_comments_beside_the_scores(service: Service) -> None:
     ada, batch, (first,) = await call_with_reviewer(service, "# One")
-    given = await ada.post(f"/v1/evaluations/{first}/opinions", json={"score": 4, "note": "Sound, <b>cheap</b>."})
-    assert given.status_code == 200, given.text
+    answer = await ada.post(f"/v1/evaluations/{first}/opinions", json={"score": 4, "note": "Sound, <b>cheap</b>."})
+    assert answer.status_code == 200, answer.text
     owner = await add_person(service, "owner", "Olga Owner")
     async with open_console(service, owner.key, Look(PHONE, "dark")) as (page, url):
         await page.goto(f"{url}/console/calls/{batch}/panel")
@@ -111,8 +111,8 @@ async def test_panel_can_be_sorted_by_reviewer_disagreement(service: Service) ->
     batch, _ = await call_of(service, *(f"# Proposal {place}" for place in range(60)))
     evaluations = list(await service.services.reviewing.assignments.get_proposal_versions(ACME, BatchId(batch)))
     await officer.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 2})
-    for who, score in zip(people, (1, 5), strict=True):
-        await _give_opinion(service, who, evaluations[59], score)
+    for person, score in zip(people, (1, 5), strict=True):
+        await _give_opinion(service, person, evaluations[59], score)
     await _give_opinion(service, people[0], evaluations[3], 3)
     async with open_session(service, officer.key) as browser:
         plain = (await browser.get(f"/console/calls/{batch}/panel")).text

@@ -10,17 +10,17 @@ ORIGIN = {"Origin": "http://api"}
 
 
 async def test_erasure_proof_lists_deleted_jobs_without_naming_the_applicant(service: Service) -> None:
-    async with service.open_caller() as owner, service.open_caller(tenant=OTHER) as stranger:
+    async with service.open_caller() as owner, service.open_caller(tenant=OTHER) as other_tenant:
         batch = await submit_rows_to_erase(owner)
-        gone = await request_erasure(owner, source="A-1")
-        proof = (await owner.get(f"/v1/erasures/{gone['proof']}")).json()
-        paper = await owner.get(f"/v1/erasures/{gone['proof']}?format=pdf")
+        erasure_answer = await request_erasure(owner, source="A-1")
+        proof = (await owner.get(f"/v1/erasures/{erasure_answer['proof']}")).json()
+        paper = await owner.get(f"/v1/erasures/{erasure_answer['proof']}?format=pdf")
         head = (await owner.get("/v1/audit-log/head")).json()
-        assert (await stranger.get(f"/v1/erasures/{gone['proof']}")).status_code == 404
-        whole = await request_erasure(owner, batch=batch)
-        assert (await owner.get(f"/v1/erasures/{whole['proof']}")).json()["subject"] == batch
+        assert (await other_tenant.get(f"/v1/erasures/{erasure_answer['proof']}")).status_code == 404
+        batch_proof = await request_erasure(owner, batch=batch)
+        assert (await owner.get(f"/v1/erasures/{batch_proof['proof']}")).json()["subject"] == batch
         assert (await owner.get("/v1/erasures/9999")).status_code == 404
-    assert proof["erased_ids"] == [item["id"] for item in gone["jobs"]]
+    assert proof["erased_ids"] == [item["id"] for item in erasure_answer["jobs"]]
     assert (proof["still_stored"], proof["subject"]) == ([], "an applicant")
     assert proof["audit_head"] == f"{head['number']}:{head['hash']}"
     assert "A-1" not in str(proof)
@@ -48,13 +48,13 @@ async def test_proof_page_and_pdf_name_who_erased_and_the_deleted_items(service:
     assert proof["erased_by"] == "Olga Owner"
     entry = f"{proof['number']}:{proof['hash']}"
     assert proof["audit_head"] == entry
-    for shown in (page, paper):
-        assert "Olga Owner, owner" in shown
-        assert proof["erased_by_id"] not in shown
-        assert "All data of one applicant, who is not named here" in shown
-        assert "1 evaluation" in shown
-        assert "lost the words" not in shown
-        assert shown.replace(" ", "").count(entry) == 1
+    for document in (page, paper):
+        assert "Olga Owner, owner" in document
+        assert proof["erased_by_id"] not in document
+        assert "All data of one applicant, who is not named here" in document
+        assert "1 evaluation" in document
+        assert "lost the words" not in document
+        assert document.replace(" ", "").count(entry) == 1
 
 
 async def test_erasure_is_rejected_when_data_changed_since_the_preview(service: Service) -> None:

@@ -9,42 +9,47 @@ from tests.unit.batch_bodies import make_idea_text
 
 
 async def test_applicant_is_erased_everywhere_and_other_data_is_kept(service: Service) -> None:
-    async with service.open_caller() as caller, service.open_caller(tenant=OTHER) as stranger:
-        batch, elsewhere = await submit_rows_to_erase(caller), await submit_rows_to_erase(stranger)
+    async with service.open_caller() as caller, service.open_caller(tenant=OTHER) as other_tenant:
+        batch, foreign_batch = await submit_rows_to_erase(caller), await submit_rows_to_erase(other_tenant)
         pair = {
             "first": {"title": "Reeds", "text": make_idea_text(1)},
             "second": {"title": "Fern", "text": make_idea_text(9)},
         }
         compared = (await caller.post("/v1/comparisons", json=pair)).json()["id"]
-        told = await request_erasure(caller, source="A-1", dry_run=True)
-        assert {item["kind"] for item in told["jobs"]} == {"evaluation", "comparison"}
+        preview = await request_erasure(caller, source="A-1", dry_run=True)
+        assert {item["kind"] for item in preview["jobs"]} == {"evaluation", "comparison"}
         assert len((await caller.get("/v1/evaluations")).json()["items"]) == 2
-        gone = await request_erasure(caller, source="A-1")
-        assert (gone["dry_run"], gone["jobs"]) == (False, told["jobs"])
+        proof = await request_erasure(caller, source="A-1")
+        assert (proof["dry_run"], proof["jobs"]) == (False, preview["jobs"])
         assert [item["title"] for item in (await caller.get("/v1/evaluations")).json()["items"]] == ["Moss"]
         assert (await caller.get(f"/v1/comparisons/{compared}")).status_code == 410
-        left = (await caller.get(f"/v1/batches/{batch}")).json()
-        assert (left["rows"], left["rejected"], left["erased"], left["states"]) == (3, 1, 1, {"queued": 1})
-        other = (await stranger.get(f"/v1/batches/{elsewhere}")).json()
-        assert (other["erased"], other["states"]) == (0, {"queued": 2})
+        batch_after = (await caller.get(f"/v1/batches/{batch}")).json()
+        assert (batch_after["rows"], batch_after["rejected"], batch_after["erased"], batch_after["states"]) == (
+            3,
+            1,
+            1,
+            {"queued": 1},
+        )
+        response = (await other_tenant.get(f"/v1/batches/{foreign_batch}")).json()
+        assert (response["erased"], response["states"]) == (0, {"queued": 2})
 
 
 async def test_rejected_row_of_the_applicant_is_erased(client: httpx2.AsyncClient) -> None:
     batch = await submit_rows_to_erase(client)
-    (refused,) = (await client.get(f"/v1/batches/{batch}")).json()["rejected_rows"]
-    assert refused["source"] == "row 3 (A-3)"
-    gone = await request_erasure(client, source="A-3")
-    assert (gone["jobs"], gone["rejected_rows"]) == ([], 1)
-    left = (await client.get(f"/v1/batches/{batch}")).json()
-    assert (left["rejected_rows"], left["erased"], left["rows"]) == ([], 1, 3)
+    (rejected_row,) = (await client.get(f"/v1/batches/{batch}")).json()["rejected_rows"]
+    assert rejected_row["source"] == "row 3 (A-3)"
+    proof = await request_erasure(client, source="A-3")
+    assert (proof["jobs"], proof["rejected_rows"]) == ([], 1)
+    batch_after = (await client.get(f"/v1/batches/{batch}")).json()
+    assert (batch_after["rejected_rows"], batch_after["erased"], batch_after["rows"]) == ([], 1, 3)
 
 
 async def test_batch_is_erased_with_all_its_rows(service: Service, client: httpx2.AsyncClient) -> None:
-    batch, other = await submit_rows_to_erase(client), await submit_rows_to_erase(client)
-    gone = await request_erasure(client, batch=batch)
-    assert (len(gone["jobs"]), gone["rejected_rows"], gone["batch"]) == (2, 1, batch)
+    batch, other_batch = await submit_rows_to_erase(client), await submit_rows_to_erase(client)
+    proof = await request_erasure(client, batch=batch)
+    assert (len(proof["jobs"]), proof["rejected_rows"], proof["batch"]) == (2, 1, batch)
     assert (await client.get(f"/v1/batches/{batch}")).status_code == 410
-    assert (await client.get(f"/v1/batches/{other}")).json()["states"] == {"queued": 2}
+    assert (await client.get(f"/v1/batches/{other_batch}")).json()["states"] == {"queued": 2}
     records = {"audit_contents", "audit_log", "tombstones"}
     assert set(await find_tables_with(service.database, batch)) <= records
 
@@ -62,13 +67,13 @@ async def test_command_previews_the_erasure_and_deletes_only_when_confirmed(
     program: Program, client: httpx2.AsyncClient
 ) -> None:
     await submit_rows_to_erase(client)
-    refused = await program.run("batch", "erase", "--source", "A-1")
-    assert refused.code != 0
-    assert "Reeds" in refused.out
+    refusal = await program.run("batch", "erase", "--source", "A-1")
+    assert refusal.code != 0
+    assert "Reeds" in refusal.out
     assert len((await client.get("/v1/evaluations")).json()["items"]) == 2
-    done = await program.run("batch", "erase", "--source", "A-1", "--yes", "--proof", "proof.json")
-    assert done.code == 0, done.err
+    result = await program.run("batch", "erase", "--source", "A-1", "--yes", "--proof", "proof.json")
+    assert result.code == 0, result.err
     assert '"still_stored": []' in (program.home / "proof.json").read_text("utf-8")
-    assert "Deleted: 1 evaluation." in done.err
-    nothing = await program.run("batch", "erase", "--source", "A-1", "--yes")
-    assert (nothing.code, "Nothing is stored about A-1" in nothing.err) == (2, True)
+    assert "Deleted: 1 evaluation." in result.err
+    repeated_result = await program.run("batch", "erase", "--source", "A-1", "--yes")
+    assert (repeated_result.code, "Nothing is stored about A-1" in repeated_result.err) == (2, True)

@@ -15,17 +15,17 @@ async def submit_evaluation(service: Service, **idea: str) -> str:
     return str(answer.json()["id"])
 
 
-async def act(client: httpx2.AsyncClient, job: str, what: str) -> str:
-    done = await submit_form(client, f"/console/proposals/{job}", f"/{what}")
-    assert (done.status_code, done.headers["location"]) == (303, f"/console/proposals/{job}")
+async def act(client: httpx2.AsyncClient, job: str, action: str) -> str:
+    answer = await submit_form(client, f"/console/proposals/{job}", f"/{action}")
+    assert (answer.status_code, answer.headers["location"]) == (303, f"/console/proposals/{job}")
     return (await client.get(f"/console/proposals/{job}")).text
 
 
 async def test_front_page_redirects_to_console_and_unauthenticated_users_to_sign_in(service: Service) -> None:
-    async with service.open_client() as anybody:
-        front = await anybody.get("/")
+    async with service.open_client() as anonymous:
+        front = await anonymous.get("/")
         assert (front.status_code, front.headers["location"]) == (303, "/console")
-        assert (await anybody.get("/console")).headers["location"].startswith("/console/sign-in")
+        assert (await anonymous.get("/console")).headers["location"].startswith("/console/sign-in")
 
 
 async def test_single_proposals_are_listed_by_state_with_monthly_usage(service: Service) -> None:
@@ -43,8 +43,8 @@ async def test_single_proposals_are_listed_by_state_with_monthly_usage(service: 
         assert second not in failed
         assert "No proposals are in this state." in (await client.get("/console/evaluations?state=succeeded")).text
         assert (await client.get("/console/evaluations?state=lost")).status_code == 422
-    async with open_session(service, await service.create_key(tenant=OTHER)) as stranger:
-        assert "There are no proposals yet." in (await stranger.get("/console/evaluations")).text
+    async with open_session(service, await service.create_key(tenant=OTHER)) as other_tenant:
+        assert "There are no proposals yet." in (await other_tenant.get("/console/evaluations")).text
 
 
 async def test_single_proposal_is_cancelled_and_evaluated_again(service: Service) -> None:
@@ -63,8 +63,8 @@ async def test_single_proposal_is_cancelled_and_evaluated_again(service: Service
 
 async def test_long_list_is_paged(service: Service) -> None:
     rows = "\n".join(f'Number {n},"{TEXT} {n}"' for n in range(60))
-    made = await service.machine.post("/v1/batches", files=[("file", ("call.csv", f"title,text\n{rows}\n".encode()))])
-    assert made.status_code == 202
+    answer = await service.machine.post("/v1/batches", files=[("file", ("call.csv", f"title,text\n{rows}\n".encode()))])
+    assert answer.status_code == 202
     async with open_session(service, await service.create_key()) as client:
         first = (await client.get("/console/evaluations")).text
         more = first.partition('<p class="pager"><a href="')[2].partition('"')[0].replace("&amp;", "&")

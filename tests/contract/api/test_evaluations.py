@@ -45,36 +45,38 @@ async def test_queued_evaluation_keeps_its_requested_options(service: Service, c
     }
     answer = await client.post("/v1/evaluations", json=body)
     accepted = Accepted.model_validate_json(answer.content)
-    shown = Evaluation.model_validate_json((await client.get(accepted.links.evaluation)).content)
+    evaluation = Evaluation.model_validate_json((await client.get(accepted.links.evaluation)).content)
     work = await service.services.jobs.get_request(ACME, JobId(accepted.id))
     assert isinstance(work, EvaluationRequest)
     assert work.idea is not None
     assert [section.title for section in work.idea.sections] == ["Problem", "Method"]
     assert (work.method, work.cutoff, work.idea.cutoff) == ("grapheval", dt.date(2024, 5, 1), dt.date(2024, 5, 1))
-    assert (work.limits.max_usd, work.source, shown.priority) == (0.5, "row-7", "batch")
-    assert (shown.id, shown.state, shown.title) == (accepted.id, "queued", work.idea.title)
-    assert shown.created_at.utcoffset() == dt.timedelta(0)
-    assert (shown.cost_usd, shown.problem, shown.started_at) == (None, None, None)
-    assert shown.waiting_reason is not None
+    assert (work.limits.max_usd, work.source, evaluation.priority) == (0.5, "row-7", "batch")
+    assert (evaluation.id, evaluation.state, evaluation.title) == (accepted.id, "queued", work.idea.title)
+    assert evaluation.created_at.utcoffset() == dt.timedelta(0)
+    assert (evaluation.cost_usd, evaluation.problem, evaluation.started_at) == (None, None, None)
+    assert evaluation.waiting_reason is not None
 
 
 async def test_board_size_is_accepted_only_for_innoeval_within_limits(service: Service) -> None:
     async with service.open_caller() as client:
         accepted = await submit(client, method="innoeval", board=3)
         usual = await submit(client, method="innoeval")
-        other = check_problem(await client.post("/v1/evaluations", json=BODY | {"board": 3}), 422, "invalid-request")
+        other_problem = check_problem(
+            await client.post("/v1/evaluations", json=BODY | {"board": 3}), 422, "invalid-request"
+        )
         beyond = await client.post("/v1/evaluations", json=BODY | {"method": "innoeval", "board": 13})
         large = await client.post("/v1/evaluations", json=BODY | {"method": "innoeval", "board": 101})
     works = [await service.services.jobs.get_request(ACME, JobId(item.id)) for item in (accepted, usual)]
     assert [work.board for work in works if isinstance(work, EvaluationRequest)] == [3, None]
-    assert other.errors is not None
-    assert other.errors[0].pointer == "/board"
-    assert "innoeval" in other.errors[0].detail
-    drawn = check_problem(beyond, 422, "invalid-request").errors
-    assert drawn is not None
-    assert drawn[0].pointer == "/board"
+    assert other_problem.errors is not None
+    assert other_problem.errors[0].pointer == "/board"
+    assert "innoeval" in other_problem.errors[0].detail
+    errors = check_problem(beyond, 422, "invalid-request").errors
+    assert errors is not None
+    assert errors[0].pointer == "/board"
     assert (
-        drawn[0].detail
+        errors[0].detail
         == "A board of 13 reviewers was requested, but there are only 12 personas. Request at most that many."
     )
     too_large = check_problem(large, 422, "invalid-request").errors
@@ -83,14 +85,14 @@ async def test_board_size_is_accepted_only_for_innoeval_within_limits(service: S
 
 
 async def test_board_models_must_be_permitted_for_the_method(service: Service) -> None:
-    permitting = service.with_services(board_models=("large", "other"))
-    async with permitting.open_caller() as client:
+    permitting_service = service.with_services(board_models=("large", "other"))
+    async with permitting_service.open_caller() as client:
         accepted = await submit(client, method="innoeval", board_models=["other", "large"])
-        refused = check_problem(
+        problem = check_problem(
             await client.post("/v1/evaluations", json=BODY | {"method": "innoeval", "board_models": ["gpt-dear"]}),
             *(422, "invalid-request"),
         )
-        elsewhere = check_problem(
+        unknown_problem = check_problem(
             await client.post("/v1/evaluations", json=BODY | {"board_models": ["large"]}), 422, "invalid-request"
         )
         rows = await client.post(
@@ -102,18 +104,18 @@ async def test_board_models_must_be_permitted_for_the_method(service: Service) -
     work = await service.services.jobs.get_request(ACME, JobId(accepted.id))
     assert isinstance(work, EvaluationRequest)
     assert work.board_models == ("other", "large")
-    assert refused.errors is not None
-    assert (refused.errors[0].pointer, refused.errors[0].detail) == (
+    assert problem.errors is not None
+    assert (problem.errors[0].pointer, problem.errors[0].detail) == (
         "/board_models",
         "The model 'gpt-dear' is not permitted for boards. Permitted: large, other.",
     )
-    assert elsewhere.errors is not None
-    assert "Only the method innoeval has a board" in elsewhere.errors[0].detail
+    assert unknown_problem.errors is not None
+    assert "Only the method innoeval has a board" in unknown_problem.errors[0].detail
     assert "'nobody' is not permitted" in rows.text
     assert methods == {"grapheval": [], "innoeval": ["large", "other"], "review": []}
     async with service.open_caller() as client:
-        nobody = await client.post("/v1/evaluations", json=BODY | {"method": "innoeval", "board_models": ["large"]})
-    assert (nobody.status_code, "ASSAYER_EVALUATION__BOARD_MODELS" in nobody.text) == (422, True)
+        answer = await client.post("/v1/evaluations", json=BODY | {"method": "innoeval", "board_models": ["large"]})
+    assert (answer.status_code, "ASSAYER_EVALUATION__BOARD_MODELS" in answer.text) == (422, True)
 
 
 CRITERION: dict[str, object] = {
@@ -169,7 +171,7 @@ async def _never_ready() -> Sequence[Check]:
 
 
 @pytest.mark.parametrize(
-    ("said", "kept"),
+    ("detail", "is_accepted"),
     [
         ("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", True),
         ("00-00000000000000000000000000000000-00f067aa0ba902b7-01", False),
@@ -177,14 +179,14 @@ async def _never_ready() -> Sequence[Check]:
         ("'; DROP TABLE jobs", False),
     ],
 )
-async def test_valid_trace_header_is_stored_with_the_job(service: Service, said: str, kept: bool) -> None:
-    service.machine.headers["traceparent"] = said
+async def test_valid_trace_header_is_stored_with_the_job(service: Service, detail: str, is_accepted: bool) -> None:
+    service.machine.headers["traceparent"] = detail
     await submit(service.machine)
     rows = {"Content-Type": "application/jsonl"}
     batch = await service.machine.post("/v1/batches", content=f'{{"title": "A", "text": "{TEXT}"}}', headers=rows)
     assert batch.status_code == 202, batch.text
-    found = await service.database.fetch("SELECT traceparent FROM jobs")
-    assert [row["traceparent"] for row in found] == [said if kept else None] * 2
+    trace_rows = await service.database.fetch("SELECT traceparent FROM jobs")
+    assert [row["traceparent"] for row in trace_rows] == [detail if is_accepted else None] * 2
 
 
 async def test_paging_has_no_gaps_while_evaluations_are_added(client: httpx2.AsyncClient) -> None:
@@ -228,18 +230,18 @@ async def test_html_report_has_a_content_security_policy_that_forbids_framing(se
         policy = ""
 
         def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-            given = dict(attrs)
-            if tag == "meta" and given.get("http-equiv") == "Content-Security-Policy":
-                self.policy = given["content"] or ""
+            attributes = dict(attrs)
+            if tag == "meta" and attributes.get("http-equiv") == "Content-Security-Policy":
+                self.policy = attributes["content"] or ""
 
     accepted = await submit(service.machine)
     await service.finish()
     answer = await service.machine.get(accepted.links.report, headers={"Accept": "text/html"})
     page = Styles()
     page.feed(answer.text)
-    sent = {part.strip() for part in answer.headers["content-security-policy"].split(";")}
-    assert {part.strip() for part in page.policy.split(";")} <= sent
-    assert "frame-ancestors 'none'" in sent
+    policy_parts = {part.strip() for part in answer.headers["content-security-policy"].split(";")}
+    assert {part.strip() for part in page.policy.split(";")} <= policy_parts
+    assert "frame-ancestors 'none'" in policy_parts
     assert answer.headers["x-content-type-options"] == "nosniff"
 
 
@@ -257,9 +259,9 @@ async def test_missing_report_explains_the_state_of_the_evaluation(
     queued = await client.get(accepted.links.report)
     await service.finish(Problem(type="budget-exhausted", title="The budget is spent", detail="It cost too much."))
     failed = await client.get(accepted.links.report)
-    other = await submit(client)
-    await client.delete(other.links.evaluation)
-    cancelled = await client.get(other.links.report)
+    other_job = await submit(client)
+    await client.delete(other_job.links.evaluation)
+    cancelled = await client.get(other_job.links.report)
     assert check_problem(queued, 409, "not-finished").state == "queued"
     document = check_problem(failed, 409, "budget-exhausted")
     assert (document.state, document.title, document.detail) == ("failed", "The budget is spent", "It cost too much.")
@@ -318,16 +320,16 @@ async def test_prefer_wait_returns_the_finished_evaluation(service: Service) -> 
         service.open_client(await service.create_key(), url) as client,
         asyncio.TaskGroup() as tasks,
     ):
-        asking = tasks.create_task(client.post("/v1/evaluations", json=BODY, headers={"Prefer": "wait=60"}))
+        task = tasks.create_task(client.post("/v1/evaluations", json=BODY, headers={"Prefer": "wait=60"}))
         while not (await service.machine.get("/v1/evaluations")).json()["items"]:
             pass
         await service.finish()
-        answer = await asking
+        answer = await task
     assert answer.status_code == 200
     assert answer.headers["preference-applied"] == "wait=60"
-    shown = Evaluation.model_validate_json(answer.content)
-    assert shown.state == "succeeded"
-    assert answer.headers["location"] == shown.links.evaluation
+    evaluation = Evaluation.model_validate_json(answer.content)
+    assert evaluation.state == "succeeded"
+    assert answer.headers["location"] == evaluation.links.evaluation
 
 
 async def test_database_failure_while_waiting_still_returns_the_acceptance(service: Service) -> None:
@@ -335,15 +337,17 @@ async def test_database_failure_while_waiting_still_returns_the_acceptance(servi
         async def get(self, *_: object) -> None:
             raise StorageError("It is out of reach.")
 
-    without = service.with_services(jobs=Gone(service.database))
-    async with without.open_caller() as client:
+    unavailable_service = service.with_services(jobs=Gone(service.database))
+    async with unavailable_service.open_caller() as client:
         answer = await client.post("/v1/evaluations", json=BODY, headers={"Prefer": "wait=60"})
     assert answer.status_code == 202
 
 
 async def test_wait_timeout_returns_the_acceptance(service: Service) -> None:
-    impatient = service.with_services(settings=service.services.settings.model_copy(update={"max_wait_seconds": 0.05}))
-    async with impatient.open_caller() as client:
+    impatient_service = service.with_services(
+        settings=service.services.settings.model_copy(update={"max_wait_seconds": 0.05})
+    )
+    async with impatient_service.open_caller() as client:
         answer = await client.post("/v1/evaluations", json=BODY, headers={"Prefer": "respond-async, wait=60"})
     assert answer.status_code == 202
     assert answer.headers["preference-applied"] == "wait=0.05"
@@ -356,8 +360,8 @@ async def test_limit_in_dollars_is_refused_when_sent_if_a_price_is_unknown(servi
     item = {"question": TEXT, "idea": TEXT, "abstract": TEXT}
     async with unpriced.open_caller() as client:
         for path, body in (("/v1/evaluations", BODY), ("/v1/rewards", {"items": [item]})):
-            refused = check_problem(await client.post(path, json=body | limits), 501, "not-configured")
-            assert "ASSAYER_LLM__PRICES" in refused.detail, path
+            problem = check_problem(await client.post(path, json=body | limits), 501, "not-configured")
+            assert "ASSAYER_LLM__PRICES" in problem.detail, path
             assert (await client.post(path, json=body)).status_code == 202, path
         rows = (f'{{"text": "{TEXT}"}}'.encode(), {"Content-Type": "application/jsonl"})
         answer = await client.post("/v1/batches?max_usd=1", content=rows[0], headers=rows[1])

@@ -59,21 +59,21 @@ async def test_stream_sends_events_live_and_ends_with_the_verdict(service: Servi
             )
             second = await anext(stream)
             await service.finish()
-            rest = [event async for event in stream]
-    kinds = [event["event"] for event in (first, second, *rest)]
+            remaining = [event async for event in stream]
+    kinds = [event["event"] for event in (first, second, *remaining)]
     assert (kinds[0], kinds[1], kinds[-1]) == ("queued", "progress", "succeeded")
-    assert [int(event["id"]) for event in (first, second, *rest)] == list(range(1, len(kinds) + 1))
+    assert [int(event["id"]) for event in (first, second, *remaining)] == list(range(1, len(kinds) + 1))
     assert json.loads(second["data"])["data"]["stages"][0]["stage"] == "reading"
 
 
 async def test_reader_resumes_after_its_last_event(service: Service, client: httpx2.AsyncClient) -> None:
     job = await submit_evaluation(client)
     await service.finish()
-    whole = await read_events(client, job)
-    rest = await read_events(client, job, last=1)
-    over = await client.get(f"/v1/evaluations/{job}/events", headers={"Last-Event-ID": whole[-1]["id"]})
-    assert rest == whole[1:]
-    assert whole[-1]["event"] == "succeeded"
+    all_events = await read_events(client, job)
+    remaining = await read_events(client, job, last=1)
+    over = await client.get(f"/v1/evaluations/{job}/events", headers={"Last-Event-ID": all_events[-1]["id"]})
+    assert remaining == all_events[1:]
+    assert all_events[-1]["event"] == "succeeded"
     assert over.status_code == 204
 
 
@@ -100,24 +100,26 @@ async def test_stream_ends_after_its_time_limit(service: Service) -> None:
 
 
 async def test_stream_limit_counts_all_keys_of_a_tenant_but_not_other_tenants(service: Service) -> None:
-    narrow = service.with_services(settings=service.services.settings.model_copy(update={"max_streams_per_tenant": 1}))
+    narrow_service = service.with_services(
+        settings=service.services.settings.model_copy(update={"max_streams_per_tenant": 1})
+    )
     async with (
-        serve(narrow.app) as url,
-        narrow.open_client(await narrow.create_key(), url) as client,
-        narrow.open_client(await narrow.create_key(), url) as colleague,
-        narrow.open_client(await narrow.create_key(tenant=OTHER), url) as stranger,
+        serve(narrow_service.app) as url,
+        narrow_service.open_client(await narrow_service.create_key(), url) as client,
+        narrow_service.open_client(await narrow_service.create_key(), url) as colleague,
+        narrow_service.open_client(await narrow_service.create_key(tenant=OTHER), url) as other_tenant,
         asyncio.timeout(60),
     ):
         job = await submit_evaluation(client)
         path = f"/v1/evaluations/{job}/events"
-        async with client.stream("GET", path) as held:
-            stream = parse_events(held.aiter_lines())  # held: a garbage-collected reader closes the connection
+        async with client.stream("GET", path) as held_stream:
+            stream = parse_events(held_stream.aiter_lines())  # held: a garbage-collected reader closes the connection
             await anext(stream)
-            refused = await colleague.get(path)
-            others = f"/v1/evaluations/{await submit_evaluation(stranger)}/events"
-            async with stranger.stream("GET", others) as other:
-                assert other.status_code == 200
-        assert check_problem(refused, 429, "too-many-streams").retry_after == int(refused.headers["retry-after"])
+            refusal = await colleague.get(path)
+            other_path = f"/v1/evaluations/{await submit_evaluation(other_tenant)}/events"
+            async with other_tenant.stream("GET", other_path) as other_stream:
+                assert other_stream.status_code == 200
+        assert check_problem(refusal, 429, "too-many-streams").retry_after == int(refusal.headers["retry-after"])
         await service.finish()
         while (again := await client.get(path)).status_code == 429:
             pass  # the server has not noticed yet that the first reader left
@@ -151,8 +153,8 @@ async def test_invalid_last_event_id_is_rejected(client: httpx2.AsyncClient, las
 async def test_timeline_shows_queue_wait_and_stages(service: Service, client: httpx2.AsyncClient) -> None:
     job = await submit_evaluation(client)
     lease = await service.lease_next()
-    for done in (1, 2):
-        data = make_stage_progress("reading", done, 2, began=service.services.clock.now())
+    for done_count in (1, 2):
+        data = make_stage_progress("reading", done_count, 2, began=service.services.clock.now())
         await service.services.events.append(lease.job, "progress", data)
     answer = await client.get(f"/v1/evaluations/{job}/timeline")
     timeline = Timeline.model_validate_json(answer.content)

@@ -41,8 +41,8 @@ async def forester(service: Service) -> Person:
     return ada
 
 
-async def _store(who: Person, about: Person, **body: object) -> dict[str, object]:
-    answer = await who.put(f"/v1/members/{about.member.id}/expertise", json=body)
+async def _store(person: Person, about: Person, **body: object) -> dict[str, object]:
+    answer = await person.put(f"/v1/members/{about.member.id}/expertise", json=body)
     assert answer.status_code == 200, answer.text
     content: dict[str, object] = answer.json()
     return content
@@ -64,20 +64,20 @@ async def test_expertise_is_stored_by_reviewer_and_officer_in_versions(
     own = await _store(ada, ada, version=1, institutions=["Yale University"], people=["Bob Noyce"])
     assert own["expertise"]["declared_at"] is not None  # type: ignore[index]
     tenant = officer.member.tenant
-    acts = [
+    actions = [
         entry.action for entry in await service.services.audit_log.list_newest(tenant, about=ada.member.id, limit=2)
     ]
-    assert acts == ["expertise changed"] * 2
+    assert actions == ["expertise changed"] * 2
 
 
 async def test_reviewers_and_other_tenants_cannot_see_or_change_expertise(service: Service, forester: Person) -> None:
-    other = await add_person(service, "reviewer", "Bob Noyce")
-    stranger = await add_person(service, "officer", "Eve Else", tenant=OTHER)
+    bob = await add_person(service, "reviewer", "Bob Noyce")
+    other_tenant = await add_person(service, "officer", "Eve Else", tenant=OTHER)
     path = f"/v1/members/{forester.member.id}/expertise"
-    assert (await other.get(path)).status_code == 404
-    assert (await other.put(path, json={})).status_code == 404
-    assert (await stranger.get(path)).status_code == 404
-    assert (await stranger.put(path, json={})).status_code == 404
+    assert (await bob.get(path)).status_code == 404
+    assert (await bob.put(path, json={})).status_code == 404
+    assert (await other_tenant.get(path)).status_code == 404
+    assert (await other_tenant.put(path, json={})).status_code == 404
 
 
 async def test_papers_are_completed_from_the_corpus_and_coauthors_are_conflicts(
@@ -97,7 +97,7 @@ async def test_papers_are_completed_from_the_corpus_and_coauthors_are_conflicts(
     assert unfilled["reason"] == "1 of 1 reviewer has a conflict."
 
 
-async def test_coauthors_are_not_searched_for_if_the_call_says_so(
+async def test_coauthors_are_not_searched_for_if_the_call_disables_it(
     service: Service, officer: Person, ada: Person
 ) -> None:
     paper = {"title": "Counting beetles together", "authors": ["Ada Byron", "Bob Noyce"], "year": 2026}
@@ -127,7 +127,7 @@ async def test_applicant_and_institution_of_a_table_bar_a_reviewer(service: Serv
     batch = await create_funding_call(officer)
     texts = [f'Forgetting {number},"{WORDS}"' for number in range(3)]
     people = ("Cy Young,Yale University", "Grace Hopper,Rice University", "Cy Young,Rice University")
-    rows = "\n".join(f"{text},{who}" for text, who in zip(texts, people, strict=True))
+    rows = "\n".join(f"{text},{person}" for text, person in zip(texts, people, strict=True))
     table = f"title,abstract,applicant,institution\n{rows}\n".encode()
     form = [("file", ("table.csv", table))]
     added = await officer.post(f"/v1/batches/{batch}/rows", params={"first_row": "1", "reopen": "true"}, files=form)
@@ -155,14 +155,14 @@ async def test_proposals_go_to_experts_with_the_reason_which_reviewers_do_not_se
     await _store(officer, prover, papers=[{"title": "Topology in a proof assistant"}])
     batch, (beetles, proofs) = await call_of(service, BEETLES, PROOFS)
     preview = await assign_reviewers(officer, batch, per_proposal=1, dry_run=True)
-    made = await assign_reviewers(officer, batch, per_proposal=1)
-    assert made["assignments"] == preview["assignments"]
-    assert {(item["evaluation"], item["member"]) for item in made["assignments"]} == {
+    assignment = await assign_reviewers(officer, batch, per_proposal=1)
+    assert assignment["assignments"] == preview["assignments"]
+    assert {(item["evaluation"], item["member"]) for item in assignment["assignments"]} == {
         (beetles, forester.member.id),
         (proofs, prover.member.id),
     }
-    listed = (await officer.get("/v1/assignments", params={"batch": batch})).json()["items"]
-    reasons = {item["evaluation"]: item["reason"] for item in listed}
+    items = (await officer.get("/v1/assignments", params={"batch": batch})).json()["items"]
+    reasons = {item["evaluation"]: item["reason"] for item in items}
     assert "Shared words: " in reasons[beetles]
     assert reasons[proofs].startswith("The reviewer's only known paper is close: “Topology in a proof assistant”.")
     assert [item["reason"] for item in (await forester.get("/v1/assignments")).json()["items"]] == [""]
@@ -173,18 +173,18 @@ async def test_bids_need_declared_interests_and_an_open_call(service: Service, o
     path = f"/v1/batches/{batch}/biddable-proposals"
     assert (await ada.get(path)).status_code == 409
     assert (await ada.put(f"/v1/batches/{batch}/bidding", json={"open": True})).status_code == 403
-    opened = await officer.put(f"/v1/batches/{batch}/bidding", json={"open": True})
-    assert opened.json() == {"open": True}
+    response = await officer.put(f"/v1/batches/{batch}/bidding", json={"open": True})
+    assert response.json() == {"open": True}
     undeclared = await ada.get(path)
     assert undeclared.status_code == 409
     assert "Declare your conflicts of interest" in undeclared.json()["detail"]
     await _store(ada, ada, people=["Cy Young"])
-    listed = (await ada.get(path)).json()["items"]
-    assert [item["evaluation"] for item in listed] == [second]
-    refused = await ada.put(f"/v1/batches/{batch}/bids", json={"bids": {first: "eager"}})
-    assert refused.status_code == 409
-    given = await ada.put(f"/v1/batches/{batch}/bids", json={"bids": {second: "eager"}})
-    assert [item["bid"] for item in given.json()["items"]] == ["eager"]
+    items = (await ada.get(path)).json()["items"]
+    assert [item["evaluation"] for item in items] == [second]
+    refusal = await ada.put(f"/v1/batches/{batch}/bids", json={"bids": {first: "eager"}})
+    assert refusal.status_code == 409
+    answer = await ada.put(f"/v1/batches/{batch}/bids", json={"bids": {second: "eager"}})
+    assert [item["bid"] for item in answer.json()["items"]] == ["eager"]
     assert [item["bid"] for item in (await officer.get(f"/v1/batches/{batch}/bids")).json()["items"]] == ["eager"]
     assert (await ada.get(f"/v1/batches/{batch}/bids")).status_code == 403
     await officer.put(f"/v1/batches/{batch}/bidding", json={"open": False})
@@ -211,9 +211,9 @@ async def test_texts_are_read_once_for_all_bidders_and_again_when_they_change(
     list_proposal_texts = PgAssignments.list_proposal_texts
 
     async def record_and_list(self: PgAssignments, *place: Any) -> list[ProposalText]:
-        found = await list_proposal_texts(self, *place)
-        read.extend(item.id for item in found)
-        return found
+        texts = await list_proposal_texts(self, *place)
+        read.extend(item.id for item in texts)
+        return texts
 
     batch, (first, second) = await call_of(service, BEETLES, PROOFS)
     monkeypatch.setattr(PgAssignments, "list_proposal_texts", record_and_list)
@@ -238,17 +238,17 @@ async def test_searched_proposals_are_found_with_a_hash_table_before_statistics_
 
 
 async def test_proposals_to_bid_on_are_listed_by_expertise(service: Service, officer: Person, ada: Person) -> None:
-    batch, (proofs, other, beetles) = await call_of(service, PROOFS, "# Something else\n\nOther words.", BEETLES)
+    batch, (proofs, other_id, beetles) = await call_of(service, PROOFS, "# Something else\n\nOther words.", BEETLES)
     await officer.put(f"/v1/batches/{batch}/bidding", json={"open": True})
     orders: list[tuple[list[str], list[str]]] = [
-        ([], [proofs, other, beetles]),
-        (["bark beetles", "spruce forests"], [beetles, proofs, other]),
-        (["topology in a proof assistant"], [proofs, other, beetles]),
+        ([], [proofs, other_id, beetles]),
+        (["bark beetles", "spruce forests"], [beetles, proofs, other_id]),
+        (["topology in a proof assistant"], [proofs, other_id, beetles]),
     ]
     for version, (keywords, order) in enumerate(orders):
         await _store(ada, ada, version=version, keywords=keywords)
-        listed = (await ada.get(f"/v1/batches/{batch}/biddable-proposals")).json()["items"]
-        assert [item["evaluation"] for item in listed] == order
+        items = (await ada.get(f"/v1/batches/{batch}/biddable-proposals")).json()["items"]
+        assert [item["evaluation"] for item in items] == order
 
 
 async def test_only_reviewers_chosen_for_the_call_see_its_titles(
@@ -269,8 +269,8 @@ async def test_titles_of_blind_calls_are_masked_for_bidders(
     added = await add_proposals(officer, batch, f"# The Byron Method\n\n{WORDS}", blind=blind)
     assert added.status_code == 202, added.text
     await officer.put(f"/v1/batches/{batch}/bidding", json={"open": True})
-    listed = (await forester.get(f"/v1/batches/{batch}/biddable-proposals")).json()["items"]
-    assert [item["title"] for item in listed] == [title]
+    items = (await forester.get(f"/v1/batches/{batch}/biddable-proposals")).json()["items"]
+    assert [item["title"] for item in items] == [title]
 
 
 async def test_bids_steer_the_assignment_and_a_conflict_bars_the_reviewer(
@@ -278,16 +278,16 @@ async def test_bids_steer_the_assignment_and_a_conflict_bars_the_reviewer(
 ) -> None:
     bob = await add_person(service, "reviewer", "Bob Noyce")
     await _store(bob, bob)
-    batch, (beetles, other) = await call_of(service, BEETLES, "# Something else\n\nOther words.")
+    batch, (beetles, other_id) = await call_of(service, BEETLES, "# Something else\n\nOther words.")
     await officer.put(f"/v1/batches/{batch}/bidding", json={"open": True})
-    await bob.put(f"/v1/batches/{batch}/bids", json={"bids": {beetles: "eager", other: "unwilling"}})
-    answers = {beetles: "conflict", other: "willing"}
-    left = await forester.put(f"/v1/batches/{batch}/bids", json={"bids": answers, "reason": "A former student."})
-    assert [item["evaluation"] for item in left.json()["items"]] == [other]
+    await bob.put(f"/v1/batches/{batch}/bids", json={"bids": {beetles: "eager", other_id: "unwilling"}})
+    answers = {beetles: "conflict", other_id: "willing"}
+    answer = await forester.put(f"/v1/batches/{batch}/bids", json={"bids": answers, "reason": "A former student."})
+    assert [item["evaluation"] for item in answer.json()["items"]] == [other_id]
     outcome = await assign_reviewers(officer, batch, per_proposal=1)
     assert {item["evaluation"]: item["member"] for item in outcome["assignments"]} == {
         beetles: bob.member.id,
-        other: forester.member.id,
+        other_id: forester.member.id,
     }
     reasons = {item["evaluation"]: item["reason"] for item in outcome["assignments"]}
     assert reasons[beetles].startswith("The reviewer's bid: eager.")
@@ -301,7 +301,7 @@ async def test_removed_proposals_take_their_bids_with_them(service: Service, off
     await forester.get(f"/v1/batches/{batch}/biddable-proposals")
     await forester.put(f"/v1/batches/{batch}/bids", json={"bids": {first: "willing"}})
     async with service.open_caller("manage", "submit", "read") as machine:
-        erased = await machine.delete(f"/v1/evaluations/{first}", params={"erase": "true"})
-        assert erased.status_code < 300, erased.text
+        answer = await machine.delete(f"/v1/evaluations/{first}", params={"erase": "true"})
+        assert answer.status_code < 300, answer.text
     assert (await officer.get(f"/v1/batches/{batch}/bids")).json()["items"] == []
     assert await list_proposals(officer, batch) != []

@@ -17,9 +17,9 @@ async def test_officer_enters_expertise_reviewer_bids_and_officer_assigns(
 ) -> None:
     bob = await add_person(service, "reviewer", "Bob Noyce")
     batch, (_, proofs) = await call_of(service, BEETLES, PROOFS)
-    here = f"/console/calls/{batch}/assignments"
+    path = f"/console/calls/{batch}/assignments"
     async with open_console(service, officer.key, look) as (page, url):
-        await page.goto(f"{url}{here}")
+        await page.goto(f"{url}{path}")
         await page.get_by_role("button", name="Ask for bids").click()
         await page.get_by_text("Reviewers are asked for bids: 0 bids so far.").wait_for()
         await page.get_by_role("link", name="Expertise of Ada Byron: unknown").click()
@@ -30,7 +30,7 @@ async def test_officer_enters_expertise_reviewer_bids_and_officer_assigns(
         assert await page.get_by_role("listitem").filter(has_text="10.1000/abc").count() == 1
         await look_over(page, "expertise", look)
         await page.get_by_role("link", name="Back to").click()
-        await page.wait_for_url(f"{url}{here}")
+        await page.wait_for_url(f"{url}{path}")
     async with open_console(service, bob.key, look) as (page, url):
         await page.get_by_role("link", name="Bids", exact=True).click()
         await page.get_by_role("main").get_by_role("link").first.click()
@@ -45,7 +45,7 @@ async def test_officer_enters_expertise_reviewer_bids_and_officer_assigns(
         await page.get_by_text("You have bid on 1 of 2.").wait_for()
         await look_over(page, "bids", look)
     async with open_console(service, officer.key, look) as (page, url):
-        await page.goto(f"{url}{here}")
+        await page.goto(f"{url}{path}")
         await page.get_by_label("Reviewers per proposal").fill("1")
         await page.get_by_role("button", name="Plan assignments").click()
         await page.get_by_text("2 new assignments").wait_for()
@@ -116,11 +116,11 @@ async def test_plan_is_refused_if_a_reviewer_declared_interests_after_it_was_sho
     service: Service, officer: Person, ada: Person
 ) -> None:
     batch, _ = await call_of(service, "# One\n\nAuthors: Cy Young\n\nText.")
-    here = f"/console/calls/{batch}/assignments"
+    path = f"/console/calls/{batch}/assignments"
     async with open_session(service, officer.key) as browser:
-        shown = find_hidden_field((await browser.get(here, params={"per_proposal": "1"})).text, "shown")
+        field = find_hidden_field((await browser.get(path, params={"per_proposal": "1"})).text, "shown")
         body = {"people": ["Cy Young"], "version": 0}
         await ada.put(f"/v1/members/{ada.member.id}/expertise", json=body)
-        refused = await submit_form(browser, here, per_proposal="1", shown=shown)
-    assert refused.status_code == 409
-    assert "found by a declared person" in refused.text
+        answer = await submit_form(browser, path, per_proposal="1", shown=field)
+    assert answer.status_code == 409
+    assert "found by a declared person" in answer.text

@@ -18,13 +18,13 @@ from tests.contract.api.service import OTHER, Service
 
 async def give_opinion(service: Service, call: str, row: int, score: int) -> None:
     reviewer = await add_person(service, "reviewer", f"Rita {score}")
-    listed = (await service.machine.get(f"/v1/batches/{call}/evaluations")).json()["items"]
-    proposal = next(item["id"] for item in listed if item["row"] == row)
+    items = (await service.machine.get(f"/v1/batches/{call}/evaluations")).json()["items"]
+    proposal = next(item["id"] for item in items if item["row"] == row)
     body = {"reviewers": [reviewer.member.id], "per_proposal": 1}
     answer = await service.machine.post(f"/v1/batches/{call}/assignments", json=body)
     assert answer.status_code in (200, 201), answer.text
-    given = await reviewer.post(f"/v1/evaluations/{proposal}/opinions", json={"score": score, "note": "Well."})
-    assert given.status_code in (200, 201), given.text
+    response = await reviewer.post(f"/v1/evaluations/{proposal}/opinions", json={"score": score, "note": "Well."})
+    assert response.status_code in (200, 201), response.text
 
 
 def parse_csv(answer: httpx2.Response) -> list[dict[str, str]]:
@@ -34,13 +34,15 @@ def parse_csv(answer: httpx2.Response) -> list[dict[str, str]]:
 async def test_results_export_has_score_certainty_and_outcome(service: Service) -> None:
     call = await call_with_reports(service)
     rows = parse_csv(await service.machine.get(f"/v1/batches/{call}/results?format=csv"))
-    told = [json.loads(line) for line in (await service.machine.get(f"/v1/batches/{call}/results")).text.splitlines()]
+    results = [
+        json.loads(line) for line in (await service.machine.get(f"/v1/batches/{call}/results")).text.splitlines()
+    ]
     assert [row["score"] for row in rows] == ["70.0", "25.0", "", "", ""]
     assert [row["certainty"] for row in rows] == ["low", "low", "", "", ""]
     assert [row["outcome"] for row in rows] == ["full", "full", "unscored", "failed", "refused"]
     assert rows[2]["score_absent"].startswith("The corpus does not cover its field.")
-    assert [item["score"] for item in told] == [70.0, 25.0, None, None, None]
-    assert [item["outcome"] for item in told] == [row["outcome"] for row in rows]
+    assert [item["score"] for item in results] == [70.0, 25.0, None, None, None]
+    assert [item["outcome"] for item in results] == [row["outcome"] for row in rows]
 
 
 async def test_results_export_includes_the_newest_or_requested_ranking(service: Service) -> None:
@@ -71,15 +73,15 @@ async def test_reviewer_scores_are_exported_to_officers_but_not_machines(service
     await give_opinion(service, call, 2, 4)
     officer = await add_person(service, "officer")
     rows = parse_csv(await officer.get(f"/v1/batches/{call}/results?format=csv"))
-    told = [json.loads(line) for line in (await officer.get(f"/v1/batches/{call}/results")).text.splitlines()]
+    results = [json.loads(line) for line in (await officer.get(f"/v1/batches/{call}/results")).text.splitlines()]
     assert [row["opinions"] for row in rows] == ["0", "1", "0", "0", "0", "0"]
     assert [row["reviewers_score"] for row in rows] == ["", "4.0", "", "", "", ""]
-    assert told[1]["reviewers_score"] == 4.0
+    assert results[1]["reviewers_score"] == 4.0
     for format in ("csv", "jsonl"):
         answer = await service.machine.get(f"/v1/batches/{call}/results?format={format}")
-        found = parse_csv(answer) if format == "csv" else [json.loads(line) for line in answer.text.splitlines()]
-        assert {item["reviewers_score"] for item in found} <= {"", None}
-        assert {item["opinions"] for item in found} <= {"", None}
+        export_rows = parse_csv(answer) if format == "csv" else [json.loads(line) for line in answer.text.splitlines()]
+        assert {item["reviewers_score"] for item in export_rows} <= {"", None}
+        assert {item["opinions"] for item in export_rows} <= {"", None}
 
 
 async def test_workbook_uses_readable_column_names_and_states(service: Service, client: httpx2.AsyncClient) -> None:
@@ -108,20 +110,20 @@ async def test_workbook_uses_readable_column_names_and_states(service: Service, 
 async def test_export_file_name_is_a_safe_form_of_the_call_name(
     client: httpx2.AsyncClient, name: str, plain: str
 ) -> None:
-    made = await client.post(
+    answer = await client.post(
         "/v1/batches", params={"name": name}, files=[("file", ("a.txt", b"An idea of corals. " * 30))]
     )
-    call = made.json()["id"]
-    told = (await client.get(f"/v1/batches/{call}/results?format=csv")).headers["content-disposition"]
-    assert f'filename="{plain.format(id=call)}"' in told
+    call = answer.json()["id"]
+    disposition = (await client.get(f"/v1/batches/{call}/results?format=csv")).headers["content-disposition"]
+    assert f'filename="{plain.format(id=call)}"' in disposition
     if not name.isascii():
-        assert f"filename*=UTF-8''{quote(name + '.csv', safe='')}" in told
+        assert f"filename*=UTF-8''{quote(name + '.csv', safe='')}" in disposition
 
 
 async def test_rankings_and_results_of_another_tenant_are_not_exported(service: Service) -> None:
     call, ranking = await create_ranked_call(service)
-    async with service.open_caller(tenant=OTHER) as stranger:
-        made = await stranger.post("/v1/batches", files=[("file", ("a.txt", b"An idea of corals. " * 30))])
-        theirs = made.json()["id"]
-        assert (await stranger.get(f"/v1/batches/{theirs}/results?ranking={ranking}")).status_code == 404
-        assert (await stranger.get(f"/v1/batches/{call}/results")).status_code == 404
+    async with service.open_caller(tenant=OTHER) as other_tenant:
+        answer = await other_tenant.post("/v1/batches", files=[("file", ("a.txt", b"An idea of corals. " * 30))])
+        foreign_job = answer.json()["id"]
+        assert (await other_tenant.get(f"/v1/batches/{foreign_job}/results?ranking={ranking}")).status_code == 404
+        assert (await other_tenant.get(f"/v1/batches/{call}/results")).status_code == 404

@@ -32,15 +32,15 @@ async def test_evaluation_shows_its_flags_immediately_and_in_lists(
     client: httpx2.AsyncClient, body: dict[str, object], flags: tuple[str, ...]
 ) -> None:
     accepted = Accepted.model_validate_json((await client.post("/v1/evaluations", json=body)).content)
-    shown = Evaluation.model_validate_json((await client.get(accepted.links.evaluation)).content)
-    (listed,) = (await client.get("/v1/evaluations")).json()["items"]
-    assert (shown.flags, tuple(listed["flags"])) == (flags, flags)
+    shown_evaluation = Evaluation.model_validate_json((await client.get(accepted.links.evaluation)).content)
+    (evaluation,) = (await client.get("/v1/evaluations")).json()["items"]
+    assert (shown_evaluation.flags, tuple(evaluation["flags"])) == (flags, flags)
 
 
 async def test_batch_results_table_has_a_flags_column(client: httpx2.AsyncClient) -> None:
     rows = "\n".join(json.dumps(item["idea"]) for item in (BODY, BRIBING))
-    sent = await client.post("/v1/batches", content=rows, headers={"Content-Type": "application/jsonl"})
-    batch = sent.json()["id"]
+    answer = await client.post("/v1/batches", content=rows, headers={"Content-Type": "application/jsonl"})
+    batch = answer.json()["id"]
     table = (await client.get(f"/v1/batches/{batch}/results", params={"format": "csv"})).text
     read = csv.DictReader(io.StringIO(table.removeprefix("\ufeff")))
     assert [row["flags"] for row in read] == ["", ", ".join(FOUND)]
@@ -51,5 +51,5 @@ async def test_flags_of_a_document_are_reported_with_the_verdict(service: Servic
     lease = await service.lease_next()
     verdict = JobVerdict(state="succeeded", flags=("hidden_text",))
     assert await PgLeases(service.database, QueueSettings()).finish(lease, verdict)
-    shown = Evaluation.model_validate_json((await client.get(accepted.links.evaluation)).content)
-    assert shown.flags == ("hidden_text",)
+    listed_evaluation = Evaluation.model_validate_json((await client.get(accepted.links.evaluation)).content)
+    assert listed_evaluation.flags == ("hidden_text",)

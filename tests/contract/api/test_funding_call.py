@@ -24,15 +24,15 @@ from tests.contract.api.service import ACME, Service
 from tests.unit.batch_bodies import WORDS
 
 
-async def test_call_is_created_without_proposals_and_takes_them_later(service: Service, officer: Person) -> None:
+async def test_call_is_created_without_proposals_and_accepts_them_later(service: Service, officer: Person) -> None:
     batch = await create_funding_call(officer)
     assert (await add_proposals(officer, batch, f"# One\n\n{WORDS}")).status_code == 202
     late = await add_proposals(officer, batch, f"# Two\n\n{WORDS}")
     assert (late.status_code, late.json()["next_row"]) == (202, 3)
     assert len(await list_proposals(officer, batch)) == 2
     same = [("file", ("x.txt", f"# Three\n\n{WORDS}".encode()))]
-    without = await officer.post(f"/v1/batches/{batch}/rows", params={"first_row": "3"}, files=same)
-    assert without.status_code == 409, "a closed batch takes rows only if it is asked to"
+    answer = await officer.post(f"/v1/batches/{batch}/rows", params={"first_row": "3"}, files=same)
+    assert answer.status_code == 409, "a closed batch takes rows only if it is asked to"
 
 
 async def test_change_based_on_an_older_version_of_a_call_is_refused(service: Service, officer: Person) -> None:
@@ -57,9 +57,9 @@ async def test_version_of_details_that_were_never_changed_is_refused_and_a_missi
         ("/letter-templates", {"templates": {}, "version": 3}),
     ):
         method = officer.patch if not path else officer.put
-        refused = await method(f"/v1/batches/{batch}{path}", json=body)
-        assert refused.status_code == 409, refused.text
-        assert "version is 0" in refused.json()["detail"]
+        answer = await method(f"/v1/batches/{batch}{path}", json=body)
+        assert answer.status_code == 409, answer.text
+        assert "version is 0" in answer.json()["detail"]
         assert (await method(f"/v1/batches/bt_none{path}", json=body)).status_code == 404
 
 
@@ -68,9 +68,9 @@ async def test_criteria_cannot_change_once_a_review_is_given(service: Service, o
     body = {"score": 4, "note": "Sound.", "answers": ANSWERS}
     assert (await ada.post(f"/v1/evaluations/{first}/opinions", json=body)).status_code == 200
     fewer = TERMS.model_copy(update={"criteria": (IMPACT,)}).model_dump(mode="json")
-    refused = await officer.patch(f"/v1/batches/{batch}", json={"terms": fewer})
-    assert refused.status_code == 409
-    assert "the criteria and the review form can no longer be changed" in refused.json()["detail"]
+    answer = await officer.patch(f"/v1/batches/{batch}", json={"terms": fewer})
+    assert answer.status_code == 409
+    assert "the criteria and the review form can no longer be changed" in answer.json()["detail"]
     more = TERMS.model_copy(update={"budget": 200_000.0}).model_dump(mode="json")
     assert (await officer.patch(f"/v1/batches/{batch}", json={"terms": more})).status_code == 200
 
@@ -90,59 +90,59 @@ async def test_review_that_does_not_answer_the_form_is_refused(
     service: Service, officer: Person, ada: Person, answers: dict[str, object], pointer: str
 ) -> None:
     _, (first, _) = await create_reviewed_call(service, officer, ada)
-    refused = await ada.post(f"/v1/evaluations/{first}/opinions", json={"score": 4, "answers": answers})
-    assert refused.status_code == 422, refused.text
-    assert refused.json()["errors"][0]["pointer"] == pointer
+    answer = await ada.post(f"/v1/evaluations/{first}/opinions", json={"score": 4, "answers": answers})
+    assert answer.status_code == 422, answer.text
+    assert answer.json()["errors"][0]["pointer"] == pointer
 
 
 async def test_panel_states_the_mean_of_each_criterion(service: Service, officer: Person, ada: Person) -> None:
     batch, (first, _) = await create_reviewed_call(service, officer, ada)
     ben = await add_person(service, "reviewer", "Ben Blum")
-    asked = await officer.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 2})
-    assert asked.status_code == 200, asked.text
-    for who, impact in ((ada, 8), (ben, 5)):
+    answer = await officer.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 2})
+    assert answer.status_code == 200, answer.text
+    for person, impact in ((ada, 8), (ben, 5)):
         answers = ANSWERS | {"criteria": {"Impact": impact, "Cost": 4}}
-        given = await who.post(f"/v1/evaluations/{first}/opinions", json={"score": 4, "answers": answers})
-        assert given.status_code == 200, given.text
+        response = await person.post(f"/v1/evaluations/{first}/opinions", json={"score": 4, "answers": answers})
+        assert response.status_code == 200, response.text
     panel = (await officer.get(f"/v1/batches/{batch}/panel")).json()
     (row,) = [row for row in panel["rows"] if row["evaluation"] == first]
     assert row["criteria"] == {"Impact": 6.5, "Cost": 4.0}
     terms = (await ada.get(f"/v1/evaluations/{first}/terms")).json()
     assert [item["name"] for item in terms["criteria"]] == ["Impact", "Cost"]
-    stranger = await add_person(service, "reviewer", "Carl Cox")
-    assert (await stranger.get(f"/v1/evaluations/{first}/terms")).status_code == 404
+    other_tenant = await add_person(service, "reviewer", "Carl Cox")
+    assert (await other_tenant.get(f"/v1/evaluations/{first}/terms")).status_code == 404
 
 
 async def test_decisions_use_the_budget_and_refuse_a_stale_one(service: Service, officer: Person, ada: Person) -> None:
     batch, (first, second) = await create_reviewed_call(service, officer, ada)
-    here = f"/v1/batches/{batch}/decisions"
+    path = f"/v1/batches/{batch}/decisions"
     fund = {"proposals": [{"evaluation": first}], "outcome": "fund", "amount": 70_000, "reason": "Best."}
-    decided = await officer.post(here, json=fund)
+    decided = await officer.post(path, json=fund)
     assert decided.status_code == 200, decided.text
     use = decided.json()["budget"]
     assert (use["awarded"], use["over_budget"], use["undecided"], use["currency"]) == (70_000, False, 1, "EUR")
-    assert (await officer.post(here, json=fund)).status_code == 409, "the decision has a version by now"
+    assert (await officer.post(path, json=fund)).status_code == 409, "the decision has a version by now"
     both = {"proposals": [{"evaluation": first, "version": 1}, {"evaluation": second}], "outcome": "fund"}
-    over = (await officer.post(here, json=both | {"amount": 60_000})).json()["budget"]
+    over = (await officer.post(path, json=both | {"amount": 60_000})).json()["budget"]
     assert (over["awarded"], over["over_budget"], over["funded"]) == (120_000, True, 2)
-    other = {"proposals": [{"evaluation": "ev_none"}], "outcome": "decline"}
-    assert (await officer.post(here, json=other)).status_code == 404
-    assert (await service.machine.get(here)).status_code == 403, "machines never see people's decisions"
+    unknown_body = {"proposals": [{"evaluation": "ev_none"}], "outcome": "decline"}
+    assert (await officer.post(path, json=unknown_body)).status_code == 404
+    assert (await service.machine.get(path)).status_code == 403, "machines never see people's decisions"
 
 
 async def test_sign_off_needs_a_decision_on_each_proposal_and_empties_queues(
     service: Service, owner: Person, officer: Person, ada: Person
 ) -> None:
     batch, (first, second) = await create_reviewed_call(service, officer, ada)
-    here = f"/v1/batches/{batch}"
-    await officer.post(f"{here}/decisions", json={"proposals": [{"evaluation": first}], "outcome": "fund"})
-    refused = await owner.post(f"{here}/sign-off", json={"allow_missing_opinions": True})
-    assert refused.status_code == 409
-    assert "1 proposal has no decision" in refused.json()["detail"]
-    await officer.post(f"{here}/decisions", json={"proposals": [{"evaluation": second}], "outcome": "decline"})
-    assert (await owner.post(f"{here}/sign-off", json={"allow_missing_opinions": True})).status_code == 200
+    path = f"/v1/batches/{batch}"
+    await officer.post(f"{path}/decisions", json={"proposals": [{"evaluation": first}], "outcome": "fund"})
+    answer = await owner.post(f"{path}/sign-off", json={"allow_missing_opinions": True})
+    assert answer.status_code == 409
+    assert "1 proposal has no decision" in answer.json()["detail"]
+    await officer.post(f"{path}/decisions", json={"proposals": [{"evaluation": second}], "outcome": "decline"})
+    assert (await owner.post(f"{path}/sign-off", json={"allow_missing_opinions": True})).status_code == 200
     assert (await ada.get("/v1/assignments")).json()["items"] == []
-    late = await officer.post(f"{here}/decisions", json={"proposals": [{"evaluation": second}], "outcome": "fund"})
+    late = await officer.post(f"{path}/decisions", json={"proposals": [{"evaluation": second}], "outcome": "fund"})
     assert late.status_code == 409
     async with open_session(service, ada.key) as browser:
         page = (await browser.get(f"/console/review/{first}")).text
@@ -171,11 +171,11 @@ async def test_officer_sets_up_a_call_and_a_second_tab_cannot_overwrite_it(
         await look_over(page, "call-empty", look)
         assert await page.get_by_role("table").count() == 0, "there is nothing to search or sort yet"
         await page.get_by_role("link", name="The call", exact=True).click()
-        other = await page.context.new_page()
-        await other.goto(page.url)
-        await other.get_by_label("Call text").fill("We fund work on memory.")
-        await other.get_by_role("button", name="Save").click()
-        await other.get_by_text("Version 2").wait_for()
+        other_page = await page.context.new_page()
+        await other_page.goto(page.url)
+        await other_page.get_by_label("Call text").fill("We fund work on memory.")
+        await other_page.get_by_role("button", name="Save").click()
+        await other_page.get_by_text("Version 2").wait_for()
         await page.get_by_label("Budget").fill("250000")
         await page.get_by_role("button", name="Save").click()
         await page.get_by_text("Not saved: Otto Officer changed this call").wait_for()
@@ -209,10 +209,10 @@ async def test_reviewer_answers_the_form_of_the_call(
         await look_over(page, "review-form", look)
         await page.get_by_role("button", name="Save and next").press("Enter")
         await page.wait_for_url(lambda url: first not in url)
-    (given,) = await service.services.reviewing.opinions.list_opinions(ACME, evaluation=JobId(first))
-    assert given.answers.criteria == {"Impact": 8, "Cost": 4}
-    assert (given.answers.fields, given.answers.confidence) == ({"Team": 3}, 5)
-    assert (given.note, given.answers.to_applicant) == ("Sound, and cheap.", "Name the users.")
+    (opinion,) = await service.services.reviewing.opinions.list_opinions(ACME, evaluation=JobId(first))
+    assert opinion.answers.criteria == {"Impact": 8, "Cost": 4}
+    assert (opinion.answers.fields, opinion.answers.confidence) == ({"Team": 3}, 5)
+    assert (opinion.note, opinion.answers.to_applicant) == ("Sound, and cheap.", "Name the users.")
 
 
 @EACH_LOOK
@@ -228,10 +228,10 @@ async def test_reviewer_still_sees_their_answers_after_sign_off(
     async with open_console(service, ada.key, look) as (page, url):
         await page.goto(f"{url}/console/review/{first}")
         review = page.get_by_role("region", name="Your review")
-        shown = " ".join((await review.inner_text()).split())
+        review_text = " ".join((await review.inner_text()).split())
         for answer in ("Overall score 4 of 5", "Impact 8 of 10", "Cost 4 of 10", "Team 3 of 5", "Certainty 4 of 5"):
-            assert answer in shown
-        assert "Comments to the panel Sound. Comments to the applicant Name the users." in shown
+            assert answer in review_text
+        assert "Comments to the panel Sound. Comments to the applicant Name the users." in review_text
         assert await review.get_by_role("radio").count() == 0, "nothing can be changed"
         assert await page.get_by_text("state whether you agree").count() == 0
         await look_over(page, "review-signed-off", look)
@@ -247,20 +247,20 @@ async def test_first_review_in_a_second_tab_is_refused_and_its_text_kept(
     await officer.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
     (first,) = await list_proposals(officer, batch)
     async with open_console(service, ada.key, look, is_refused=True) as (page, url):
-        other = await page.context.new_page()
-        for tab in (page, other):
+        other_page = await page.context.new_page()
+        for tab in (page, other_page):
             await tab.goto(f"{url}/console/review/{first}")
         await page.get_by_label("5", exact=True).check()
         await page.get_by_role("button", name="Give first review").click()
         await page.get_by_text("First review (cannot be changed)").wait_for()
-        await other.get_by_label("1", exact=True).check()
-        await other.get_by_label("Why").fill("Written in the second tab.")
-        await other.get_by_role("button", name="Give first review").click()
-        await other.get_by_text("You have already given your first").wait_for()
-        assert await other.get_by_label("Why").input_value() == "Written in the second tab."
-        await look_over(other, "review-second-tab", look)
-    (given,) = await service.services.reviewing.opinions.list_opinions(ACME, evaluation=JobId(first))
-    assert (given.score, given.revised_at) == (5, None)
+        await other_page.get_by_label("1", exact=True).check()
+        await other_page.get_by_label("Why").fill("Written in the second tab.")
+        await other_page.get_by_role("button", name="Give first review").click()
+        await other_page.get_by_text("You have already given your first").wait_for()
+        assert await other_page.get_by_label("Why").input_value() == "Written in the second tab."
+        await look_over(other_page, "review-second-tab", look)
+    (opinion,) = await service.services.reviewing.opinions.list_opinions(ACME, evaluation=JobId(first))
+    assert (opinion.score, opinion.revised_at) == (5, None)
 
 
 @EACH_LOOK
@@ -299,11 +299,11 @@ async def test_officer_decides_under_the_budget_and_is_warned(
 
 async def test_two_tabs_do_not_decide_over_each_other(service: Service, officer: Person, ada: Person) -> None:
     batch, (first, _) = await create_reviewed_call(service, officer, ada)
-    here = f"/console/calls/{batch}/decisions"
+    path = f"/console/calls/{batch}/decisions"
     async with open_session(service, officer.key) as browser:
         fields = {"proposal": f"{first}:0", "outcome": "fund", "amount": "10", "reason": "One"}
-        assert (await submit_form(browser, here, **fields)).status_code == 303
-        stale = await submit_form(browser, here, **fields | {"outcome": "decline", "reason": "Two"})
+        assert (await submit_form(browser, path, **fields)).status_code == 303
+        stale = await submit_form(browser, path, **fields | {"outcome": "decline", "reason": "Two"})
         assert stale.status_code == 409
         assert "Otto Officer decided on 1 of these proposals after you opened the page" in stale.text
         assert 'value="Two"' in stale.text, "what was typed is kept"
@@ -311,6 +311,6 @@ async def test_two_tabs_do_not_decide_over_each_other(service: Service, officer:
 
 async def test_late_changes_from_many_tabs_leave_one_version_each(service: Service, officer: Person) -> None:
     batch = await create_funding_call(officer)
-    asked = [officer.patch(f"/v1/batches/{batch}", json={"name": f"Name {n}", "version": 1}) for n in range(5)]
-    answers = [answer.status_code for answer in await asyncio.gather(*asked)]
+    changes = [officer.patch(f"/v1/batches/{batch}", json={"name": f"Name {n}", "version": 1}) for n in range(5)]
+    answers = [answer.status_code for answer in await asyncio.gather(*changes)]
     assert sorted(answers) == [200, 409, 409, 409, 409]

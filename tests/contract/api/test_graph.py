@@ -39,15 +39,15 @@ async def _submit(client: httpx2.AsyncClient) -> str:
 async def test_graph_is_returned_as_json_or_graphml(service: Service, client: httpx2.AsyncClient) -> None:
     job = await _submit(client)
     await service.finish(graph=GRAPH)
-    told = await client.get(f"/v1/evaluations/{job}/graph")
-    drawn = await client.get(f"/v1/evaluations/{job}/graph", params={"format": "graphml"})
+    graph_answer = await client.get(f"/v1/evaluations/{job}/graph")
+    graphml = await client.get(f"/v1/evaluations/{job}/graph", params={"format": "graphml"})
     wrong = await client.get(f"/v1/evaluations/{job}/graph", params={"format": "dot"})
-    assert told.headers["content-type"] == "application/json"
-    members = {name: told.json()[name] for name in GraphRecord.model_fields}
+    assert graph_answer.headers["content-type"] == "application/json"
+    members = {name: graph_answer.json()[name] for name in GraphRecord.model_fields}
     assert GraphRecord.model_validate(members) == GRAPH
-    assert told.json()["references"] == []
-    assert drawn.headers["content-type"] == "application/graphml+xml"
-    read = ElementTree.fromstring(drawn.text)  # noqa: S314 - our own text
+    assert graph_answer.json()["references"] == []
+    assert graphml.headers["content-type"] == "application/graphml+xml"
+    read = ElementTree.fromstring(graphml.text)  # noqa: S314 - our own text
     assert len(list(read.iter("{http://graphml.graphdrawing.org/xmlns}node"))) == 2
     error = get_first_error(wrong)
     assert error.parameter == "format"

@@ -15,7 +15,7 @@ _ONCE = {"Idempotency-Key": '"8e03978e-40d5"'}
 async def test_repeated_request_returns_the_same_answer_and_runs_once(client: httpx2.AsyncClient) -> None:
     first = await client.post("/v1/evaluations", json=BODY, headers=_ONCE)
     again = await client.post("/v1/evaluations", json=BODY, headers=_ONCE)
-    listed = (await client.get("/v1/evaluations")).json()["items"]
+    items = (await client.get("/v1/evaluations")).json()["items"]
     assert (first.status_code, first.content, first.headers["location"]) == (
         again.status_code,
         again.content,
@@ -23,23 +23,23 @@ async def test_repeated_request_returns_the_same_answer_and_runs_once(client: ht
     )
     assert "idempotency-replayed" not in first.headers
     assert again.headers["idempotency-replayed"] == "true"
-    assert len(listed) == 1
+    assert len(items) == 1
 
 
 async def test_concurrent_identical_requests_run_once(service: Service) -> None:
     async with service.open_caller() as client, asyncio.TaskGroup() as tasks:
-        asked = [tasks.create_task(client.post("/v1/evaluations", json=BODY, headers=_ONCE)) for _ in range(12)]
-        answers = [await item for item in asked]
-        listed = (await client.get("/v1/evaluations")).json()["items"]
+        submissions = [tasks.create_task(client.post("/v1/evaluations", json=BODY, headers=_ONCE)) for _ in range(12)]
+        answers = [await item for item in submissions]
+        items = (await client.get("/v1/evaluations")).json()["items"]
     assert len({answer.content for answer in answers}) == 1
     assert sum("idempotency-replayed" not in answer.headers for answer in answers) == 1
-    assert len(listed) == 1
+    assert len(items) == 1
 
 
 async def test_idempotency_keys_are_separate_per_tenant(service: Service) -> None:
-    async with service.open_caller() as client, service.open_caller(tenant=OTHER) as other:
+    async with service.open_caller() as client, service.open_caller(tenant=OTHER) as other_caller:
         first = await client.post("/v1/evaluations", json=BODY, headers=_ONCE)
-        second = await other.post("/v1/evaluations", json=BODY, headers=_ONCE)
+        second = await other_caller.post("/v1/evaluations", json=BODY, headers=_ONCE)
     assert first.json()["id"] != second.json()["id"]
 
 
@@ -64,14 +64,14 @@ async def test_repeated_key_creation_returns_the_same_secret_without_storing_it(
     first = await service.machine.post("/v1/keys", json=body, headers=_ONCE)
     again = await service.machine.post("/v1/keys", json=body, headers=_ONCE)
     async with service.open_caller() as colleague:
-        others = await colleague.post("/v1/keys", json=body, headers=_ONCE)
-    listed = (await service.machine.get("/v1/keys")).json()["items"]
+        second_answer = await colleague.post("/v1/keys", json=body, headers=_ONCE)
+    items = (await service.machine.get("/v1/keys")).json()["items"]
     assert first.status_code == again.status_code == 201
     assert first.content == again.content
     assert first.headers["location"] == again.headers["location"]
     assert again.headers["idempotency-replayed"] == "true"
-    check_problem(others, 422, "idempotency-key-reused")
-    assert [key["name"] for key in listed].count("robot") == 1
+    check_problem(second_answer, 422, "idempotency-key-reused")
+    assert [key["name"] for key in items].count("robot") == 1
     secret = first.json()["secret"]
     async with service.open_client(secret) as robot:
         assert (await robot.get("/v1/methods")).status_code == 200
@@ -98,8 +98,8 @@ async def test_repeated_call_objection_and_answer_are_recorded_once(
     assert [answer.status_code for answer in created] == [201, 201]
     assert created[0].json() == created[1].json()
     assert len((await officer.get("/v1/batches")).json()["items"]) == 1
-    other = await officer.post("/v1/calls", json={"name": "Autumn"}, headers=_ONCE)
-    check_problem(other, 422, "idempotency-key-reused")
+    second_answer = await officer.post("/v1/calls", json={"name": "Autumn"}, headers=_ONCE)
+    check_problem(second_answer, 422, "idempotency-key-reused")
 
     _, (first,) = await call_of(service, "# One")
     objections = f"/v1/evaluations/{first}/objections"
@@ -116,12 +116,16 @@ async def test_repeated_call_objection_and_answer_are_recorded_once(
     assert [answer.status_code for answer in answers] == [200, 200]
     assert answers[1].json()["answer"] == "It was not."
     assert len((await officer.get(objections)).json()["items"]) == 1
-    acts = [entry.action for entry in await service.services.audit_log.list_entries(ACME)]
-    assert (acts.count("call created"), acts.count("objection recorded"), acts.count("objection answered")) == (1, 1, 1)
+    actions = [entry.action for entry in await service.services.audit_log.list_entries(ACME)]
+    assert (
+        actions.count("call created"),
+        actions.count("objection recorded"),
+        actions.count("objection answered"),
+    ) == (1, 1, 1)
     stored = await service.database.fetch("SELECT convert_from(body, 'UTF8') AS body FROM idempotency")
     assert not any("Verne" in row["body"] for row in stored), "an erasure would not find it there"
     missing = await officer.post("/v1/evaluations/ev_none/objections", json=body, headers={"Idempotency-Key": "c"})
     assert missing.status_code == 404
     assert (await owner.delete(f"/v1/evaluations/{first}?erase=true")).status_code == 204
-    gone = await officer.post(objections, json=body, headers={"Idempotency-Key": "a"})
-    assert gone.status_code in (404, 410)
+    response = await officer.post(objections, json=body, headers={"Idempotency-Key": "a"})
+    assert response.status_code in (404, 410)

@@ -37,9 +37,9 @@ def provider() -> Iterator[Provider]:
 
 async def _leave(client: httpx2.AsyncClient, subject: str, start: str = START) -> str:
     """Sign in at the provider; return the address that it redirects to."""
-    left = await client.get(start)
-    assert left.status_code == 303, left.text
-    answer = await client.post(left.headers["location"], data={"sub": subject})
+    response = await client.get(start)
+    assert response.status_code == 303, response.text
+    answer = await client.post(response.headers["location"], data={"sub": subject})
     assert answer.status_code == 302, answer.text
     assert answer.headers["location"].startswith(CALLBACK)
     return str(answer.headers["location"])
@@ -71,9 +71,9 @@ async def test_invited_member_signs_in_with_their_own_account(service: Service, 
         assert (arrived.status_code, arrived.headers["location"]) == (303, "/console/queue")
         assert parse_qs(urlsplit(back).query)["code"][0] in provider.verified
         assert await _get_role(client) == "reviewer"
-    found = await service.services.members.get(ACME, invited.member.id)
-    assert found is not None
-    assert found.can_sign_in
+    member = await service.services.members.get(ACME, invited.member.id)
+    assert member is not None
+    assert member.can_sign_in
     bound = (await service.services.audit_log.list_entries(ACME))[-1]
     assert (bound.action, bound.actor, bound.subject) == ("account bound", "provider:agency", invited.member.id)
     assert bound.content is not None
@@ -111,9 +111,9 @@ async def test_unknown_or_unverified_address_is_refused(
     subject = f"stranger-{secrets.token_hex(4)}"
     await provider.create_account(subject, **claims)
     async with open_browser_client(use_identity_provider(service, provider.url)) as client:
-        refused = await client.get(await _leave(client, subject))
-        assert refused.status_code == 403
-        assert "not a member here" in refused.text
+        answer = await client.get(await _leave(client, subject))
+        assert answer.status_code == 403
+        assert "not a member here" in answer.text
         assert await _get_role(client) is None
 
 
@@ -137,9 +137,9 @@ async def test_groups_determine_the_role_at_each_sign_in(service: Service, provi
         async with open_browser_client(service) as client:
             await client.get(await _leave(client, "grace"))
             assert await _get_role(client) == role
-    acts = [(entry.action, entry.actor) for entry in await service.services.audit_log.list_entries(ACME)]
+    actions = [(entry.action, entry.actor) for entry in await service.services.audit_log.list_entries(ACME)]
     expected_acts = ["member invited", "account bound", "member changed"]
-    assert acts == [(act, "provider:agency") for act in expected_acts]
+    assert actions == [(act, "provider:agency") for act in expected_acts]
 
 
 async def test_removed_member_cannot_sign_in(service: Service, provider: Provider) -> None:
@@ -205,9 +205,9 @@ async def test_callback_works_only_once(service: Service, provider: Provider) ->
     await provider.create_account("ada-6", **ADA)
     async with open_browser_client(use_identity_provider(service, provider.url)) as client:
         back = await _leave(client, "ada-6")
-        kept = client.cookies.get("assayer-sign-in") or ""
+        cookie = client.cookies.get("assayer-sign-in") or ""
         assert (await client.get(back)).status_code == 303
-        again = await client.get(back, headers={"Cookie": f"assayer-sign-in={kept}"})
+        again = await client.get(back, headers={"Cookie": f"assayer-sign-in={cookie}"})
         assert again.status_code == 403
 
 
@@ -218,37 +218,37 @@ async def test_changed_nonce_verifier_or_state_is_rejected(service: Service, pro
     await provider.create_account("ada-7", **ADA)
     async with open_browser_client(use_identity_provider(service, provider.url)) as client:
         back = await _leave(client, "ada-7")
-        kept = json.loads(urlsafe_b64decode(client.cookies["assayer-sign-in"].strip('"')))
-        forged = urlsafe_b64encode(json.dumps(kept | {column: "x" * 43}).encode()).decode()
+        cookie_content = json.loads(urlsafe_b64decode(client.cookies["assayer-sign-in"].strip('"')))
+        forged = urlsafe_b64encode(json.dumps(cookie_content | {column: "x" * 43}).encode()).decode()
         client.cookies.clear()
         assert (await client.get(back, headers={"Cookie": f"assayer-sign-in={forged}"})).status_code in (400, 403)
         assert await _get_role(client) is None
 
 
-@pytest.mark.parametrize("kept", ["", "x", "e30=", "bm90IEpTT04=", "A" * 3_000])
-async def test_malformed_sign_in_cookie_is_rejected(service: Service, provider: Provider, kept: str) -> None:
+@pytest.mark.parametrize("cookie", ["", "x", "e30=", "bm90IEpTT04=", "A" * 3_000])
+async def test_malformed_sign_in_cookie_is_rejected(service: Service, provider: Provider, cookie: str) -> None:
     async with open_browser_client(use_identity_provider(service, provider.url)) as client:
-        headers = {"Cookie": f"assayer-sign-in={kept}"}
+        headers = {"Cookie": f"assayer-sign-in={cookie}"}
         assert (await client.get(CALLBACK, params={"code": "c", "state": "s"}, headers=headers)).status_code == 400
 
 
 async def test_expired_sign_in_attempt_is_rejected(service: Service, provider: Provider) -> None:
     async with open_browser_client(use_identity_provider(service, provider.url)) as client:
         back = await _leave(client, "ada-8")
-        kept = json.loads(urlsafe_b64decode(client.cookies["assayer-sign-in"].strip('"')))
-        over = urlsafe_b64encode(json.dumps(kept | {"ends_at": "2020-01-01T00:00:00Z"}).encode()).decode()
+        cookie_content = json.loads(urlsafe_b64decode(client.cookies["assayer-sign-in"].strip('"')))
+        over = urlsafe_b64encode(json.dumps(cookie_content | {"ends_at": "2020-01-01T00:00:00Z"}).encode()).decode()
         client.cookies.clear()
         assert (await client.get(back, headers={"Cookie": f"assayer-sign-in={over}"})).status_code == 400
 
 
 async def test_denied_sign_in_is_reported_without_provider_details(service: Service, provider: Provider) -> None:
     async with open_browser_client(use_identity_provider(service, provider.url)) as client:
-        left = (await client.get(START)).headers["location"]
-        state = parse_qs(urlsplit(left).query)["state"][0]
-        refused = await client.get(CALLBACK, params={"error": "access_denied", "session_state": "1", "state": state})
-    assert refused.status_code == 403
-    assert "Signing in with your organisation failed" in refused.text
-    assert "access_denied" not in refused.text
+        location = (await client.get(START)).headers["location"]
+        state = parse_qs(urlsplit(location).query)["state"][0]
+        answer = await client.get(CALLBACK, params={"error": "access_denied", "session_state": "1", "state": state})
+    assert answer.status_code == 403
+    assert "Signing in with your organisation failed" in answer.text
+    assert "access_denied" not in answer.text
 
 
 async def test_unreachable_provider_is_502_and_unknown_provider_is_404(service: Service) -> None:

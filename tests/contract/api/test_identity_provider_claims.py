@@ -45,14 +45,14 @@ class _Forger:
         self.app = Starlette(routes=routes)
 
     async def _describe(self, _: Request) -> JSONResponse:
-        at = {name: f"{self.url}/{name}" for name in ("authorize", "token", "keys", "userinfo")}
+        urls = {name: f"{self.url}/{name}" for name in ("authorize", "token", "keys", "userinfo")}
         return JSONResponse(
             {
                 "issuer": self.issuer or self.url,
-                "authorization_endpoint": at["authorize"],
-                "token_endpoint": at["token"],
-                "jwks_uri": at["keys"],
-                "userinfo_endpoint": at["userinfo"],
+                "authorization_endpoint": urls["authorize"],
+                "token_endpoint": urls["token"],
+                "jwks_uri": urls["keys"],
+                "userinfo_endpoint": urls["userinfo"],
             }
         )
 
@@ -62,8 +62,8 @@ class _Forger:
             unsigned = ".".join(urlsafe_b64encode(part).rstrip(b"=").decode() for part in parts)
             return JSONResponse({"id_token": f"{unsigned}.", "access_token": "at"})
         header = {"alg": self.algorithm, "kid": "ours"}
-        signed = jwt.encode(header, self._build_claims(), self.key, algorithms=["RS256", "HS256"])
-        return JSONResponse({"id_token": signed, "access_token": "at"})
+        signed_token = jwt.encode(header, self._build_claims(), self.key, algorithms=["RS256", "HS256"])
+        return JSONResponse({"id_token": signed_token, "access_token": "at"})
 
     def _build_claims(self) -> dict[str, Any]:
         now = int(time.time())
@@ -88,24 +88,24 @@ async def _run_forger() -> AsyncIterator[tuple[_Forger, IdentityProvider]]:
 
 async def test_valid_signed_claims_are_accepted() -> None:
     async with _run_forger() as (_, provider):
-        found = await provider.fetch_identity("code", None, "n", "v")
-    assert (found.subject, found.email, found.name) == ("ada", "ada@example.org", "ada@example.org")
+        identity = await provider.fetch_identity("code", None, "n", "v")
+    assert (identity.subject, identity.email, identity.name) == ("ada", "ada@example.org", "ada@example.org")
 
 
 @pytest.mark.parametrize(
-    ("said", "believed"),
+    ("claims", "believed"),
     [({"email_verified": None}, True), ({"email_verified": True}, True), ({"email_verified": False}, False)],
 )
-async def test_explicitly_unverified_address_is_never_trusted(said: dict[str, Any], believed: bool) -> None:
+async def test_explicitly_unverified_address_is_never_trusted(claims: dict[str, Any], believed: bool) -> None:
     async with _run_forger() as (forger, provider):
         provider.settings = provider.settings.model_copy(update={"trust_email": True})
-        forger.userinfo = said
-        found = await provider.fetch_identity("code", None, "n", "v")
-    assert found.email == ("ada@example.org" if believed else None)
+        forger.userinfo = claims
+        identity = await provider.fetch_identity("code", None, "n", "v")
+    assert identity.email == ("ada@example.org" if believed else None)
 
 
 @pytest.mark.parametrize(
-    ("part", "told"),
+    ("part", "claims"),
     [
         ("claims", {"iss": "https://evil.example"}),
         ("claims", {"aud": "another service"}),
@@ -129,9 +129,9 @@ async def test_explicitly_unverified_address_is_never_trusted(said: dict[str, An
         ("key_set", [1]),
     ],
 )
-async def test_mismatched_or_malformed_claims_are_rejected(part: str, told: object) -> None:
+async def test_mismatched_or_malformed_claims_are_rejected(part: str, claims: object) -> None:
     async with _run_forger() as (forger, provider):
-        setattr(forger, part, told)
+        setattr(forger, part, claims)
         with pytest.raises(SignInFailed):
             await provider.fetch_identity("code", None, "n", "v")
 
@@ -167,13 +167,13 @@ async def test_responses_from_another_issuer_are_rejected() -> None:
 
 
 def test_user_info_address_without_tls_is_rejected() -> None:
-    at = "https://login.example.org"
+    issuer = "https://login.example.org"
     described = ProviderMetadata(
-        issuer=at,
-        authorization_endpoint=at,
-        token_endpoint=at,
-        jwks_uri=at,
+        issuer=issuer,
+        authorization_endpoint=issuer,
+        token_endpoint=issuer,
+        jwks_uri=issuer,
         userinfo_endpoint="http://login.example.org/me",
     )
     with pytest.raises(SignInFailed, match="a URL that does not use https"):
-        described.check_encrypted(at)
+        described.check_encrypted(issuer)

@@ -32,8 +32,8 @@ async def test_resources_of_another_tenant_are_inaccessible(service: Service, ro
         if role == "machine"
         else (await add_person(service, role, tenant=OTHER)).key
     )
-    async with service.open_caller() as owner, service.open_client(stranger_key) as stranger:
-        done = (await owner.post("/v1/evaluations", json=BODY)).json()["id"]
+    async with service.open_caller() as owner, service.open_client(stranger_key) as other_tenant:
+        finished = (await owner.post("/v1/evaluations", json=BODY)).json()["id"]
         await service.finish()
         queued = (await owner.post("/v1/evaluations", json=BODY)).json()["id"]
         paper = {"title": "Rehearsal by risk", "abstract": TEXT}
@@ -42,7 +42,7 @@ async def test_resources_of_another_tenant_are_inaccessible(service: Service, ro
         curation = (await owner.post("/v1/curations", json={"items": [paper]})).json()["id"]
         pair = {"first": BODY["idea"], "second": {"title": "Fern", "text": TEXT.replace("examples", "ferns")}}
         compared = (await owner.post("/v1/comparisons", json=pair)).json()["id"]
-        ranked = (await owner.post("/v1/rankings", json={"ideas": list(pair.values())})).json()["id"]
+        ranking = (await owner.post("/v1/rankings", json={"ideas": list(pair.values())})).json()["id"]
         item = {"question": "How?", "idea": TEXT, "abstract": TEXT}
         rewards = (await owner.post("/v1/rewards", json={"items": [item]})).json()["id"]
         key = (await owner.post("/v1/keys", json={"name": "robot", "scopes": ["read"]})).json()["id"]
@@ -53,35 +53,35 @@ async def test_resources_of_another_tenant_are_inaccessible(service: Service, ro
                 continue
             needed = QUERY_PARAMETERS.get((method, path), {})
             body = build_request_body(method, path)
-            at = path.replace("{id}", "ev_none").replace("{item}", "0").replace("{number}", "1")
-            unknown = await stranger.request(method, at, params=needed, json=body)
-            things = (done, queued, curation, compared, ranked, rewards, key, batch, in_batch, member)
-            for thing in things if unknown.status_code == 404 else things[:1]:
-                at = path.replace("{id}", thing).replace("{item}", "0").replace("{number}", "1")
-                answer = await stranger.request(method, at, params=needed, json=body)
+            url = path.replace("{id}", "ev_none").replace("{item}", "0").replace("{number}", "1")
+            unknown = await other_tenant.request(method, url, params=needed, json=body)
+            resource_ids = (finished, queued, curation, compared, ranking, rewards, key, batch, in_batch, member)
+            for resource_id in resource_ids if unknown.status_code == 404 else resource_ids[:1]:
+                url = path.replace("{id}", resource_id).replace("{item}", "0").replace("{number}", "1")
+                answer = await other_tenant.request(method, url, params=needed, json=body)
                 assert answer.status_code in (403, 404), (method, path, answer.text)
                 assert unknown.status_code == answer.status_code, (method, path)
         assert await _fetch_everything(service) == before
 
 
 async def test_lists_and_totals_contain_only_own_data(service: Service) -> None:
-    async with service.open_caller() as owner, service.open_caller(tenant=OTHER) as stranger:
+    async with service.open_caller() as owner, service.open_caller(tenant=OTHER) as other_tenant:
         await owner.post("/v1/evaluations", json=BODY)
         await service.finish()
         await owner.post("/v1/evaluations", json=BODY)
-        seen = [await stranger.get(path) for path in ("/v1/evaluations", "/v1/keys", "/v1/usage")]
-    assert seen[0].json()["items"] == []
-    assert {key["tenant"] for key in seen[1].json()["items"]} == {OTHER}
-    assert seen[2].json()["jobs"] == []
-    assert not any(ACME in answer.text for answer in seen)
+        answers = [await other_tenant.get(path) for path in ("/v1/evaluations", "/v1/keys", "/v1/usage")]
+    assert answers[0].json()["items"] == []
+    assert {key["tenant"] for key in answers[1].json()["items"]} == {OTHER}
+    assert answers[2].json()["jobs"] == []
+    assert not any(ACME in answer.text for answer in answers)
 
 
 async def test_a_cursor_of_another_tenant_shows_nothing_of_theirs(service: Service) -> None:
-    async with service.open_caller() as owner, service.open_caller(tenant=OTHER) as stranger:
+    async with service.open_caller() as owner, service.open_caller(tenant=OTHER) as other_tenant:
         for _ in range(2):
             await owner.post("/v1/evaluations", json=BODY)
         cursor = (await owner.get("/v1/evaluations?limit=1")).json()["next"]
-        answer: httpx2.Response = await stranger.get("/v1/evaluations", params={"after": cursor})
+        answer: httpx2.Response = await other_tenant.get("/v1/evaluations", params={"after": cursor})
     assert answer.json()["items"] == []
 
 
@@ -91,5 +91,5 @@ async def _fetch_everything(service: Service) -> list[Any]:
     people = await service.database.fetch("SELECT id, tenant, role FROM members ORDER BY id")
     chosen = await service.database.fetch("SELECT batch, member FROM call_reviewers ORDER BY batch, member")
     known = await service.database.fetch("SELECT member, version FROM expertise ORDER BY member")
-    asked = await service.database.fetch("SELECT batch FROM open_bidding ORDER BY batch")
-    return [tuple(row) for row in (*rows, *keys, *people, *chosen, *known, *asked)]
+    bidding_rows = await service.database.fetch("SELECT batch FROM open_bidding ORDER BY batch")
+    return [tuple(row) for row in (*rows, *keys, *people, *chosen, *known, *bidding_rows)]

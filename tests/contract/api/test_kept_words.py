@@ -69,10 +69,10 @@ async def test_stale_page_returns_the_unsent_text(service: Service) -> None:
         await page.get_by_label("4", exact=True).check()
         await page.get_by_label("Why").fill(WORDS)
         await page.context.clear_cookies()
-        other = await page.context.new_page()
-        await other.goto(f"{url}/console")
-        await _sign_in(other, ada.key)
-        await other.get_by_role("button", name="Sign out").wait_for()
+        other_page = await page.context.new_page()
+        await other_page.goto(f"{url}/console")
+        await _sign_in(other_page, ada.key)
+        await other_page.get_by_role("button", name="Sign out").wait_for()
         await page.get_by_role("button", name="Give first review").click()
         await page.get_by_role("heading", name="The page was out of date").wait_for()
         assert WORDS in await page.inner_text("main")
@@ -95,23 +95,23 @@ async def test_new_call_keeps_its_files_while_signing_in_again(service: Service,
         await page.get_by_role("button", name="Submit").click()
         await page.get_by_text("then press “Submit” again").wait_for()
         assert page.url == f"{url}/console/calls/new"
-        async with page.context.expect_page() as opened:
+        async with page.context.expect_page() as popup:
             await page.get_by_role("link", name="sign in in another tab").click()
-        other = await opened.value
-        await _sign_in(other, officer.key)
-        await other.get_by_role("heading", name="Submit proposals").wait_for()
+        popup_page = await popup.value
+        await _sign_in(popup_page, officer.key)
+        await popup_page.get_by_role("heading", name="Submit proposals").wait_for()
         await page.get_by_role("button", name="Submit").click()
         await page.get_by_role("heading", name="1 proposal submitted").wait_for()
-    (made,) = await service.services.jobs.list_batches(officer.member.tenant, after=None, limit=9)
-    assert made.name == "Spring"
+    (created,) = await service.services.jobs.list_batches(officer.member.tenant, after=None, limit=9)
+    assert created.name == "Spring"
 
 
 @pytest.mark.slow
 async def test_new_call_page_explains_the_alternative_without_javascript(service: Service, officer: Person) -> None:
-    async with open_console(service, officer.key, PHONE_AND_DESK[1]) as (signed, url):
-        assert signed.context.browser is not None
-        cookies = await signed.context.storage_state()
-        bare = await signed.context.browser.new_context(java_script_enabled=False, storage_state=cookies)
+    async with open_console(service, officer.key, PHONE_AND_DESK[1]) as (signed_page, url):
+        assert signed_page.context.browser is not None
+        cookies = await signed_page.context.storage_state()
+        bare = await signed_page.context.browser.new_context(java_script_enabled=False, storage_state=cookies)
         page = await bare.new_page()
         await page.goto(f"{url}/console/calls/new")
         await page.get_by_text("submit the call from the command line").wait_for()

@@ -13,13 +13,13 @@ async def _log(service: Service) -> list[AuditEntry]:
 
 async def test_key_creation_and_revocation_are_logged(service: Service, owner: Person) -> None:
     before = len(await _log(service))
-    made = (await owner.post("/v1/keys", json={"name": "nightly", "scopes": ["submit", "read"]})).json()
+    answer = (await owner.post("/v1/keys", json={"name": "nightly", "scopes": ["submit", "read"]})).json()
     for _ in range(2):
-        assert (await owner.delete(f"/v1/keys/{made['id']}")).status_code == 200
+        assert (await owner.delete(f"/v1/keys/{answer['id']}")).status_code == 200
     log = (await _log(service))[before:]
     assert [(item.action, item.actor, item.role, item.subject) for item in log] == [
-        ("key made", owner.member.id, "owner", made["id"]),
-        ("key revoked", owner.member.id, "owner", made["id"]),
+        ("key made", owner.member.id, "owner", answer["id"]),
+        ("key revoked", owner.member.id, "owner", answer["id"]),
     ]
     assert log[0].content == {
         "by": "Olga Owner",
@@ -28,14 +28,14 @@ async def test_key_creation_and_revocation_are_logged(service: Service, owner: P
         "expires_at": None,
     }
     assert log[1].content == {"by": "Olga Owner", "name": "nightly", "scopes": ["read", "submit"]}
-    assert made["secret"] not in "".join(item.model_dump_json() for item in log)
+    assert answer["secret"] not in "".join(item.model_dump_json() for item in log)
 
 
 async def test_repeated_key_request_creates_a_single_key_and_entry(service: Service) -> None:
     async with service.open_caller("manage") as machine:
         for _ in range(2):
-            body, sent = {"name": "nightly", "scopes": ["read"]}, {"Idempotency-Key": "once"}
-            assert (await machine.post("/v1/keys", json=body, headers=sent)).status_code == 201
+            body, headers = {"name": "nightly", "scopes": ["read"]}, {"Idempotency-Key": "once"}
+            assert (await machine.post("/v1/keys", json=body, headers=headers)).status_code == 201
         assert (await machine.post("/v1/keys", json={"name": "x", "scopes": ["admin"]})).status_code == 403
     assert [item.action for item in await _log(service)] == ["key made"]
 
@@ -53,18 +53,18 @@ async def test_key_named_like_a_member_cannot_act_as_that_member(service: Servic
     await add_person(service, "auditor", "Audi Tor")
     owner = await add_person(service, "owner", "Olga Owner")
     batch, (first,) = await call_of(service, "# One")
-    made = (await owner.post("/v1/keys", json={"name": "Audi Tor", "scopes": ["manage"]})).json()
-    async with open_session(service, made["secret"]) as browser:
-        here = f"/console/calls/{batch}/panel"
-        assert "key “Audi Tor”" in (await browser.get(here)).text
+    response = (await owner.post("/v1/keys", json={"name": "Audi Tor", "scopes": ["manage"]})).json()
+    async with open_session(service, response["secret"]) as browser:
+        path = f"/console/calls/{batch}/panel"
+        assert "key “Audi Tor”" in (await browser.get(path)).text
         fields = {"evaluation": first, "score": "5", "reason": "It is the best."}
-        answer = await submit_form(browser, here, f"/console/calls/{batch}/override", **fields)
+        answer = await submit_form(browser, path, f"/console/calls/{batch}/override", **fields)
         assert "does not belong to a member" in check_problem(answer, 403, "forbidden").detail
     assert "score overridden" not in {entry.action for entry in await _log(service)}
-    async with service.open_client(made["secret"]) as machine:
-        revoked = await machine.delete(f"/v1/keys/{made['id']}")
+    async with service.open_client(response["secret"]) as machine:
+        revoked = await machine.delete(f"/v1/keys/{response['id']}")
         assert revoked.status_code == 200, revoked.text
     entry = (await _log(service))[-1]
-    assert (entry.action, entry.actor, entry.role) == ("key revoked", made["id"], "machine")
+    assert (entry.action, entry.actor, entry.role) == ("key revoked", response["id"], "machine")
     assert entry.content is not None
     assert entry.content["by"] == "key “Audi Tor”"

@@ -22,7 +22,9 @@ _ANSWERS = {
 
 
 @EACH_LOOK
-async def test_whole_review_with_the_keyboard_alone(service: Service, officer: Person, ada: Person, look: Look) -> None:
+async def test_review_can_be_completed_with_the_keyboard_alone(
+    service: Service, officer: Person, ada: Person, look: Look
+) -> None:
     _, (first, second) = await create_reviewed_call(service, officer, ada)
     complaints: list[str] = []
     async with serve(service.app) as url, async_playwright() as running:
@@ -97,12 +99,12 @@ async def test_bars_that_stay_in_sight_never_cover_the_focus(service: Service, o
     batch, grace, _ = await call_with_opinions(service)
     assert (await grace.put(f"/v1/members/{grace.member.id}/expertise", json={})).is_success
     assert (await owner.put(f"/v1/batches/{batch}/bidding", json={"open": True})).is_success
-    for who, path in (
+    for person, path in (
         (grace, f"/console/bids/{batch}"),
         (owner, f"/console/calls/{batch}/decisions"),
         (owner, f"/console/calls/{batch}"),
     ):
-        async with open_console(service, who.key, look) as (page, url):
+        async with open_console(service, person.key, look) as (page, url):
             await page.set_viewport_size({"width": look.width, "height": 500})
             await page.goto(f"{url}{path}")
             assert len(await Keyboard(page).walk()) > 10

@@ -30,8 +30,8 @@ async def test_letter_has_decision_amount_and_only_released_comments(
     service: Service, officer: Person, ada: Person
 ) -> None:
     batch, first, second = await _decide_call(service, officer, ada)
-    here = f"/v1/batches/{batch}/letters"
-    before = {item["evaluation"]: item for item in (await officer.get(here)).json()["items"]}
+    path = f"/v1/batches/{batch}/letters"
+    before = {item["evaluation"]: item for item in (await officer.get(path)).json()["items"]}
     assert "70,000 EUR" in before[first]["text"]
     assert "70,000" not in before[second]["text"], "a declined proposal has no amount"
     assert "Name the users." not in before[first]["text"]
@@ -39,12 +39,12 @@ async def test_letter_has_decision_amount_and_only_released_comments(
     chosen = {"reviewers": [ada.member.id]}
     released = await officer.put(f"/v1/evaluations/{first}/released-comments", json=chosen)
     assert [item["text"] for item in released.json()["items"]] == ["Name the users."]
-    after = {item["evaluation"]: item for item in (await officer.get(here)).json()["items"]}
+    after = {item["evaluation"]: item for item in (await officer.get(path)).json()["items"]}
     assert "By rank.\n\nFrom the reviews:\nName the users.\n" in after[first]["text"]
     assert "From the reviews" not in before[first]["text"]
     assert "Name the users." not in after[second]["text"]
-    assert (await ada.get(here)).status_code == 403
-    assert (await service.machine.get(here)).status_code == 403
+    assert (await ada.get(path)).status_code == 403
+    assert (await service.machine.get(path)).status_code == 403
 
 
 async def test_released_comment_stays_as_it_was_when_the_review_is_revised(
@@ -68,12 +68,12 @@ async def test_letters_are_sent_once_and_only_after_sign_off(
     service: Service, owner: Person, officer: Person, ada: Person
 ) -> None:
     batch, first, _ = await _decide_call(service, officer, ada)
-    sent = {"evaluations": [first]}
-    early = await officer.post(f"/v1/batches/{batch}/letters/sent", json=sent)
+    body = {"evaluations": [first]}
+    early = await officer.post(f"/v1/batches/{batch}/letters/sent", json=body)
     assert early.status_code == 409
     assert "after sign-off" in early.json()["detail"]
     assert (await owner.post(f"/v1/batches/{batch}/sign-off", json={})).status_code == 200
-    assert (await officer.post(f"/v1/batches/{batch}/letters/sent", json=sent)).status_code == 200
+    assert (await officer.post(f"/v1/batches/{batch}/letters/sent", json=body)).status_code == 200
     templates = {"templates": {"fund": "Changed."}, "version": 0}
     assert (await officer.put(f"/v1/batches/{batch}/letter-templates", json=templates)).status_code == 200
     by_id = {item["evaluation"]: item for item in await _list_letters(officer, batch)}
@@ -86,19 +86,19 @@ async def test_template_with_an_unknown_placeholder_is_refused(
     service: Service, officer: Person, ada: Person, template: str
 ) -> None:
     batch, _, _ = await _decide_call(service, officer, ada)
-    refused = await officer.put(f"/v1/batches/{batch}/letter-templates", json={"templates": {"fund": template}})
-    assert refused.status_code == 422
-    assert "Unknown placeholders:" in refused.json()["detail"]
+    answer = await officer.put(f"/v1/batches/{batch}/letter-templates", json={"templates": {"fund": template}})
+    assert answer.status_code == 422
+    assert "Unknown placeholders:" in answer.json()["detail"]
 
 
 async def test_templates_changed_in_a_second_tab_are_not_overwritten(
     service: Service, officer: Person, ada: Person
 ) -> None:
     batch, _, _ = await _decide_call(service, officer, ada)
-    here, form = f"/console/calls/{batch}/letters", {"reserve": "Wait.", "decline": "No.", "version": "0"}
+    path, form = f"/console/calls/{batch}/letters", {"reserve": "Wait.", "decline": "No.", "version": "0"}
     async with open_session(service, officer.key) as browser:
-        assert (await submit_form(browser, here, "/templates", fund="First tab.", **form)).status_code == 303
-        stale = await submit_form(browser, here, "/templates", fund="Second tab.", **form)
+        assert (await submit_form(browser, path, "/templates", fund="First tab.", **form)).status_code == 303
+        stale = await submit_form(browser, path, "/templates", fund="Second tab.", **form)
         assert stale.status_code == 409
         assert "Second tab." in stale.text, "what was typed is kept"
     stored = (await officer.get(f"/v1/batches/{batch}/letter-templates")).json()
@@ -153,8 +153,8 @@ async def test_letters_carry_the_number_that_a_column_of_the_table_gives(service
     archive = await officer.get(f"/v1/batches/{batch}/letters", params={"format": "zip"})
     names = zipfile.ZipFile(io.BytesIO(archive.content)).namelist()
     assert [name.partition("-")[0] for name in sorted(names)] == ["decline/NSF_26_7", "decline/NSF_26_8"]
-    found = await officer.get("/v1/evaluations", params={"reference": "NSF_26_8"})
-    assert [item["id"] for item in found.json()["items"]] == [proposals[1]["evaluation"]]
+    answer = await officer.get("/v1/evaluations", params={"reference": "NSF_26_8"})
+    assert [item["id"] for item in answer.json()["items"]] == [proposals[1]["evaluation"]]
 
 
 @EACH_LOOK
@@ -188,11 +188,11 @@ async def test_officer_releases_comments_sends_letters_and_answers_an_objection(
         await page.get_by_role("button", name="Record the answer").click()
         await page.get_by_text("Answered by Otto Officer").wait_for()
         await look_over(page, "letter-objection", look)
-    found = (await officer.get(f"/v1/evaluations/{first}/objections")).json()["items"]
-    assert [(item["text"], item["answer"]) for item in found] == [
+    objections = (await officer.get(f"/v1/evaluations/{first}/objections")).json()["items"]
+    assert [(item["text"], item["answer"]) for item in objections] == [
         ("The budget was misread.", "It was read as submitted.")
     ]
-    number = found[0]["id"]
+    number = objections[0]["id"]
     again = await officer.post(f"/v1/evaluations/{first}/objections/{number}/answer", json={"answer": "It was read."})
     assert (again.status_code, again.json()["detail"]) == (
         409,

@@ -72,22 +72,22 @@ async def test_requests_beyond_the_limit_return_503_while_health_checks_answer(s
     async with slow.open_caller("admin") as client, asyncio.TaskGroup() as tasks:
         first = tasks.create_task(client.get("/v1/tenants/acme"))
         await entered.wait()
-        refused = await client.get("/v1/methods")
+        answer = await client.get("/v1/methods")
         alive = await client.get("/healthz")
         leave.set()
         await first
         after = await client.get("/v1/methods")
-    assert check_problem(refused, 503, "busy").retry_after == int(refused.headers["retry-after"])
+    assert check_problem(answer, 503, "busy").retry_after == int(answer.headers["retry-after"])
     assert (alive.status_code, after.status_code) == (200, 200)
 
 
 @pytest.mark.parametrize("known", [True, False])
 async def test_slow_bodies_of_a_tenant_do_not_block_other_tenants(service: Service, known: bool) -> None:
     limits = {"max_requests": 8, "max_bodies_per_tenant": 4, "linger_seconds": 60.0}
-    narrow = service.with_services(settings=service.services.settings.model_copy(update=limits))
-    key = await narrow.create_key() if known else f"ak_0_{'x' * 43}"
+    narrow_service = service.with_services(settings=service.services.settings.model_copy(update=limits))
+    key = await narrow_service.create_key() if known else f"ak_0_{'x' * 43}"
     head = f"POST /v1/evaluations HTTP/1.1\r\nHost: api\r\nAuthorization: Bearer {key}\r\nContent-Length: 99\r\n\r\n{{"
-    async with serve(narrow.app) as url, asyncio.timeout(60):
+    async with serve(narrow_service.app) as url, asyncio.timeout(60):
         port = int(url.rpartition(":")[2])
         slow = [await asyncio.open_connection("127.0.0.1", port) for _ in range(20)]
         for _, writer in slow:
@@ -95,7 +95,7 @@ async def test_slow_bodies_of_a_tenant_do_not_block_other_tenants(service: Servi
         refusals = asyncio.as_completed([asyncio.create_task(reader.readuntil(b"}")) for reader, _ in slow])
         for _ in range(16 if known else 20):
             await next(refusals)  # refused at once: too many of this tenant, or no such key
-        async with narrow.open_client(await narrow.create_key(tenant=OTHER), url) as client:
+        async with narrow_service.open_client(await narrow_service.create_key(tenant=OTHER), url) as client:
             answers = [(await client.post("/v1/evaluations", json=BODY)).status_code for _ in range(10)]
         for _, writer in slow:
             writer.close()
@@ -103,15 +103,15 @@ async def test_slow_bodies_of_a_tenant_do_not_block_other_tenants(service: Servi
 
 
 async def test_open_stream_does_not_count_toward_the_request_limit(service: Service) -> None:
-    narrow = service.with_services(settings=service.services.settings.model_copy(update={"max_requests": 1}))
+    narrow_service = service.with_services(settings=service.services.settings.model_copy(update={"max_requests": 1}))
     async with (
-        serve(narrow.app) as url,
-        narrow.open_client(await narrow.create_key(), url) as client,
+        serve(narrow_service.app) as url,
+        narrow_service.open_client(await narrow_service.create_key(), url) as client,
         asyncio.timeout(60),
     ):
         job = (await client.post("/v1/evaluations", json=BODY)).json()["id"]
-        async with client.stream("GET", f"/v1/evaluations/{job}/events") as held:
-            lines = held.aiter_lines()  # held: a garbage-collected reader closes the connection
+        async with client.stream("GET", f"/v1/evaluations/{job}/events") as stream:
+            lines = stream.aiter_lines()  # held: a garbage-collected reader closes the connection
             await anext(lines)
             assert (await client.get("/v1/methods")).status_code == 200
 

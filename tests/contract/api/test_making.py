@@ -35,8 +35,8 @@ async def test_llm_request_shows_its_messages_and_answer_or_why_absent(service: 
     assert second["answer"] == {"reason": "The messages and the answer are no longer stored."}
     assert third["messages"] == {"reason": "The request failed without an answer."}
     assert beyond.status_code == 404
-    async with service.open_caller(tenant=OTHER) as stranger:
-        assert (await stranger.get(f"/v1/evaluations/{job}/llm-requests/1")).status_code == 404
+    async with service.open_caller(tenant=OTHER) as other_tenant:
+        assert (await other_tenant.get(f"/v1/evaluations/{job}/llm-requests/1")).status_code == 404
 
 
 async def test_erased_evaluation_leaves_no_llm_answers(service: Service) -> None:
@@ -52,8 +52,8 @@ async def test_record_page_shows_the_recorded_start_of_a_stage(service: Service)
     run = EvaluationId(f"run_{lease.job}")
     leases = PgLeases(service.database, QueueSettings())
     assert await leases.record_run(lease, run, {})
-    (began,) = await service.database.fetch("SELECT started_at FROM jobs WHERE id = $1", lease.job)
-    start = began["started_at"]
+    (started_row,) = await service.database.fetch("SELECT started_at FROM jobs WHERE id = $1", lease.job)
+    start = started_row["started_at"]
 
     def at(seconds: float) -> dt.datetime:
         moment: dt.datetime = start + dt.timedelta(seconds=seconds)
@@ -62,10 +62,10 @@ async def test_record_page_shows_the_recorded_start_of_a_stage(service: Service)
     await service.database.execute("UPDATE events SET at = $1 WHERE job = $2", start, lease.job)
     row = LedgerRow(run_id=run, key="k1", record=call_record("methods"), outcome="answered", at=at(6.5))
     await PgAnswerCache(service.database).record(row, None)
-    told = {
+    progress = {
         "stages": [{"stage": "soundness", "done": 1, "total": 4, "began": at(6).isoformat()}],
     }
-    assert await service.services.events.append(lease.job, "progress", told, lease.token)
+    assert await service.services.events.append(lease.job, "progress", progress, lease.token)
     await service.database.execute("UPDATE events SET at = $1 WHERE job = $2 AND kind = 'progress'", at(9), lease.job)
     assert await leases.finish(lease, JobVerdict(state="succeeded", run_id=run, cost_usd=0.25))
     await service.database.execute("UPDATE events SET at = $1 WHERE job = $2 AND kind = 'succeeded'", at(12), lease.job)

@@ -69,37 +69,37 @@ async def test_stdio_server_evaluates_an_idea_with_the_operator_key(url: str, se
     key = await service.create_key()
     settings = {"ASSAYER_HOME": str(tmp_path), "ASSAYER_API_URL": url, "ASSAYER_API_KEY": key}
     async with Client(StdioServerParameters(command=str(PROGRAM), args=["mcp"], env=settings)) as client:
-        listed = await client.list_tools()
-        assert {tool.name for tool in listed.tools} == _TOOLS
+        tools = await client.list_tools()
+        assert {tool.name for tool in tools.tools} == _TOOLS
         queued = await call_tool(client, "evaluate", idea=TEXT, wait_seconds=0)
         assert queued["state"] == "queued"
         assert "Do not submit it again" in queued["next_step"]
         await service.finish()
-        done = await call_tool(client, "evaluation_status", id=queued["id"])
-    assert done["state"] == "succeeded"
-    assert done["summary"]["corpus_fit"]
+        status = await call_tool(client, "evaluation_status", id=queued["id"])
+    assert status["state"] == "succeeded"
+    assert status["summary"]["corpus_fit"]
 
 
 async def test_stdio_server_without_a_key_exits_with_instructions(program: Program) -> None:
-    ended = await program.run("mcp", ASSAYER_API_KEY="")
-    assert ended.code == 2
-    assert "ASSAYER_API_KEY" in ended.err
+    result = await program.run("mcp", ASSAYER_API_KEY="")
+    assert result.code == 2
+    assert "ASSAYER_API_KEY" in result.err
 
 
 async def test_finished_evaluation_is_returned_and_progress_is_reported(agent: Client, service: Service) -> None:
-    told: asyncio.Queue[tuple[float | None, str | None]] = asyncio.Queue()
+    progress_queue: asyncio.Queue[tuple[float | None, str | None]] = asyncio.Queue()
 
     async def hear(progress: float, total: float | None, message: str | None) -> None:
-        await told.put((total, message))
+        await progress_queue.put((total, message))
 
     async with asyncio.TaskGroup() as tasks:
-        asked = tasks.create_task(
+        task = tasks.create_task(
             agent.call_tool("evaluate", {"idea": TEXT, "wait_seconds": 60}, progress_callback=hear)
         )
-        assert await told.get() == (60, "The job is queued.")
+        assert await progress_queue.get() == (60, "The job is queued.")
         await service.finish()
-    found = asked.result().structured_content or {}
-    assert (found["state"], found["cost_usd"]) == ("succeeded", 0.25)
+    content = task.result().structured_content or {}
+    assert (content["state"], content["cost_usd"]) == ("succeeded", 0.25)
 
 
 async def test_report_is_paged_and_invalid_cursors_are_rejected(agent: Client, service: Service) -> None:
@@ -126,14 +126,14 @@ async def test_papers_and_references_are_found(service: Service, tmp_path: Path)
         corpora = CorpusVersionCache(tmp_path / "corpus", HashingEmbedder())
         stack.push_async_callback(corpora.aclose)
         url = await stack.enter_async_context(serve(service.with_services(corpora=corpora).app))
-        at = await stack.enter_async_context(run_mcp_server(url))
-        agent = await stack.enter_async_context(connect_mcp_client(at, await service.create_key("read")))
-        found = await call_tool(agent, "search_papers", query="bumblebees in meadows after late mowing", limit=3)
+        address = await stack.enter_async_context(run_mcp_server(url))
+        agent = await stack.enter_async_context(connect_mcp_client(address, await service.create_key("read")))
+        content = await call_tool(agent, "search_papers", query="bumblebees in meadows after late mowing", limit=3)
         suggested = await call_tool(agent, "suggest_references", idea=TEXT, limit=3)
     assert len(suggested["papers"]) == 3
     assert all(item["search_paths"] for item in suggested["papers"])
-    assert len(found["papers"]) == 3
-    assert "bumblebees" in found["papers"][0]["title"]
+    assert len(content["papers"]) == 3
+    assert "bumblebees" in content["papers"][0]["title"]
 
 
 async def test_reward_is_absent_when_the_judge_fails(agent: Client, service: Service) -> None:
@@ -143,10 +143,10 @@ async def test_reward_is_absent_when_the_judge_fails(agent: Client, service: Ser
     outcomes = build_reward_outcome(0, 1), build_reward_outcome(1, None)
     await store_outcomes(service, lease, *outcomes)
     await finish_rewards(service, lease, outcomes)
-    ended = await call_tool(agent, "reward_status", id=queued["id"])
-    assert (ended["state"], ended["item_count"]) == ("succeeded", 2)
-    assert [item["reward"] for item in ended["judged"]] == [1, None]
-    assert ended["judged"][1]["reason"] == "Every analyst was lost."
+    status = await call_tool(agent, "reward_status", id=queued["id"])
+    assert (status["state"], status["item_count"]) == ("succeeded", 2)
+    assert [item["reward"] for item in status["judged"]] == [1, None]
+    assert status["judged"][1]["reason"] == "Every analyst was lost."
 
 
 @pytest.mark.parametrize(
@@ -182,8 +182,10 @@ async def test_rejected_key_opens_no_session(mcp_address: str) -> None:
 
 
 async def test_repeated_request_key_returns_the_same_job(agent: Client) -> None:
-    asked = {"idea": TEXT, "wait_seconds": 0, "request_key": "once"}
-    assert (await call_tool(agent, "evaluate", **asked))["id"] == (await call_tool(agent, "evaluate", **asked))["id"]
+    arguments = {"idea": TEXT, "wait_seconds": 0, "request_key": "once"}
+    assert (await call_tool(agent, "evaluate", **arguments))["id"] == (await call_tool(agent, "evaluate", **arguments))[
+        "id"
+    ]
 
 
 @pytest.mark.parametrize(("stopping", "state"), [(False, "cancelled"), (True, "queued")])
@@ -191,23 +193,23 @@ async def test_cancelled_tool_call_cancels_its_job_unless_the_server_is_stopping
     url: str, service: Service, stopping: bool, state: str
 ) -> None:
     server = ServerState()
-    begun = asyncio.Event()
+    wait_begun = asyncio.Event()
 
     async def hear(progress: float, total: float | None, message: str | None) -> None:
-        begun.set()
+        wait_begun.set()
 
     key = await service.create_key()
-    async with run_mcp_server(url, server) as at, connect_mcp_client(at, key) as client:
+    async with run_mcp_server(url, server) as address, connect_mcp_client(address, key) as client:
         arguments = {"idea": TEXT, "wait_seconds": 60, "request_key": "once"}
         call = asyncio.create_task(client.call_tool("evaluate", arguments, progress_callback=hear))
         async with asyncio.timeout(60):
-            await begun.wait()
+            await wait_begun.wait()
         server.stopping = stopping
         call.cancel()
         await asyncio.gather(call, return_exceptions=True)
         job = (await call_tool(client, "evaluate", **{**arguments, "wait_seconds": 0}))["id"]
-        found = await call_tool(client, "evaluation_status", id=job, wait_seconds=0 if stopping else 60)
-    assert found["state"] == state
+        status = await call_tool(client, "evaluation_status", id=job, wait_seconds=0 if stopping else 60)
+    assert status["state"] == state
 
 
 async def test_http_without_key_or_with_foreign_host_or_origin_is_refused(mcp_address: str, service: Service) -> None:
@@ -232,10 +234,10 @@ async def test_a_session_serves_only_the_key_that_opened_it(mcp_address: str, se
     ]
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
     async with httpx2.AsyncClient() as http:
-        opened = await http.post(
+        answer = await http.post(
             mcp_address, json={"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}, headers=first
         )
-        session = {"Mcp-Session-Id": opened.headers["mcp-session-id"]}
+        session = {"Mcp-Session-Id": answer.headers["mcp-session-id"]}
         foreign = await http.post(
             mcp_address, json={"jsonrpc": "2.0", "id": 2, "method": "tools/list"}, headers={**second, **session}
         )
@@ -253,17 +255,17 @@ async def test_key_secret_appears_in_neither_logs_nor_answers(
     caplog.set_level("DEBUG")
     key = await service.create_key("read")
     async with connect_mcp_client(mcp_address, key) as client:
-        refused = await get_refusal(client, "evaluate", idea=TEXT)
+        refusal = await get_refusal(client, "evaluate", idea=TEXT)
     secret = key.split("_", 2)[2]
-    assert secret not in refused
+    assert secret not in refusal
     assert not [line for line in caplog.messages if secret in line and not re.search("httpcore|hpack", line)]
 
 
 async def test_http_command_serves_until_terminated(program: Program) -> None:
     process = await program.start("mcp", "--http", "127.0.0.1:0", PYTHONUNBUFFERED="1")
     assert process.stdout is not None
-    told = (await process.stdout.readline()).decode()
-    async with connect_mcp_client(told.split()[-1], program.key) as client:
+    address_line = (await process.stdout.readline()).decode()
+    async with connect_mcp_client(address_line.split()[-1], program.key) as client:
         assert (await call_tool(client, "evaluate", idea=TEXT, wait_seconds=0))["state"] == "queued"
     process.terminate()
     await process.communicate()

@@ -30,34 +30,34 @@ async def test_member_has_the_rights_of_their_role_until_removed(service: Servic
 
 
 async def test_a_new_key_takes_the_place_of_the_old(service: Service, owner: Person, ada: Person) -> None:
-    made = await owner.post(f"/v1/members/{ada.member.id}/key")
-    assert made.headers["cache-control"] == "no-store"
+    answer = await owner.post(f"/v1/members/{ada.member.id}/key")
+    assert answer.headers["cache-control"] == "no-store"
     check_problem(await ada.get("/v1/assignments"), 401, "unauthenticated")
-    async with service.open_client(made.json()["secret"]) as renewed:
+    async with service.open_client(answer.json()["secret"]) as renewed:
         assert (await renewed.get("/v1/assignments")).status_code == 200
-    given = (await service.services.audit_log.list_entries(ACME))[-1]
-    assert (given.action, given.subject, given.actor) == ("key given", ada.member.id, owner.member.id)
-    assert given.content == {"by": "Olga Owner", "key": made.json()["id"], "shown_to": "Olga Owner"}
+    entry = (await service.services.audit_log.list_entries(ACME))[-1]
+    assert (entry.action, entry.subject, entry.actor) == ("key given", ada.member.id, owner.member.id)
+    assert entry.content == {"by": "Olga Owner", "key": answer.json()["id"], "shown_to": "Olga Owner"}
 
 
 async def test_concurrent_key_requests_leave_a_single_working_key(service: Service, owner: Person, ada: Person) -> None:
-    at = f"/v1/members/{ada.member.id}/key"
-    made = await asyncio.gather(*(owner.post(at) for _ in range(6)))
+    path = f"/v1/members/{ada.member.id}/key"
+    answers = await asyncio.gather(*(owner.post(path) for _ in range(6)))
     works = []
-    for item in made:
+    for item in answers:
         async with service.open_client(item.json()["secret"]) as reviewer:
             works.append((await reviewer.get("/v1/assignments")).status_code)
     assert sorted(works) == [200, 401, 401, 401, 401, 401]
 
 
 async def test_concurrent_changes_of_a_member_are_all_kept(service: Service, owner: Person, ada: Person) -> None:
-    at = f"/v1/members/{ada.member.id}"
+    path = f"/v1/members/{ada.member.id}"
     for n in range(8):
         role = ("auditor", "reviewer")[n % 2]
         changes = ({"role": role}, {"affiliation": f"Institute {n}"}, {"name": f"Ada {n}"})
-        await asyncio.gather(*(owner.patch(at, json=change) for change in changes))
-        found = (await owner.get(at)).json()
-        assert (found["role"], found["affiliation"], found["name"]) == (role, f"Institute {n}", f"Ada {n}")
+        await asyncio.gather(*(owner.patch(path, json=change) for change in changes))
+        member = (await owner.get(path)).json()
+        assert (member["role"], member["affiliation"], member["name"]) == (role, f"Institute {n}", f"Ada {n}")
 
 
 async def test_member_demoted_during_the_request_cannot_change_members(service: Service) -> None:
@@ -67,20 +67,20 @@ async def test_member_demoted_during_the_request_cannot_change_members(service: 
     await owner.patch(f"/v1/members/{otto.member.id}", json={"role": "auditor"})
     with pytest.raises(ReviewRefused, match="Your role has changed"):
         await members.change(ACME, otto.member.id, {"role": "officer"}, asked)
-    found = await members.get(ACME, otto.member.id)
-    assert found is not None
-    assert found.role == "auditor"
+    member = await members.get(ACME, otto.member.id)
+    assert member is not None
+    assert member.role == "auditor"
 
 
 async def test_officers_cannot_create_owners_or_keys_for_others(owner: Person, officer: Person, ada: Person) -> None:
     new = {"name": "Eve", "email": "eve@example.org", "role": "owner"}
-    at = f"/v1/members/{owner.member.id}"
+    path = f"/v1/members/{owner.member.id}"
     for answer in (
         await officer.post("/v1/members", json=new),
         await officer.patch(f"/v1/members/{officer.member.id}", json={"role": "owner"}),
-        await officer.patch(at, json={"role": "reviewer"}),
-        await officer.delete(at),
-        await officer.post(f"{at}/key"),
+        await officer.patch(path, json={"role": "reviewer"}),
+        await officer.delete(path),
+        await officer.post(f"{path}/key"),
         await officer.post(f"/v1/members/{ada.member.id}/key"),
     ):
         check_problem(answer, 403, "forbidden")
@@ -93,8 +93,8 @@ async def test_concurrent_changes_cannot_remove_the_last_owner(service: Service)
         oona.delete(f"/v1/members/{oona.member.id}"),
     )
     assert sorted(answer.status_code for answer in answers) == [200, 409]
-    (refused,) = [answer for answer in answers if answer.status_code == 409]
-    assert "Make another member an owner first" in str(check_problem(refused, 409, "conflict").detail)
+    (refusals,) = [answer for answer in answers if answer.status_code == 409]
+    assert "Make another member an owner first" in str(check_problem(refusals, 409, "conflict").detail)
     members = await service.services.members.list(ACME)
     assert sum(member.role == "owner" and member.removed_at is None for member in members) == 1
 
@@ -103,9 +103,9 @@ async def test_an_invitation_sent_again_makes_no_second_member(service: Service)
     async with service.open_caller("manage") as robot:
         body = {"name": "Ada", "email": "ada@example.org", "role": "reviewer"}
         first, second = [await robot.post("/v1/members", json=body) for _ in range(2)]
-        other = await robot.post("/v1/members", json=body | {"email": "ADA@example.org"})
+        response = await robot.post("/v1/members", json=body | {"email": "ADA@example.org"})
     assert first.json() == second.json()
-    check_problem(other, 409, "conflict")
+    check_problem(response, 409, "conflict")
 
 
 async def test_members_command_invites_changes_lists_and_removes(service: Service, tmp_path: Path) -> None:
@@ -120,8 +120,8 @@ async def test_members_command_invites_changes_lists_and_removes(service: Servic
         key = json.loads((await program.run("admin", "members", "key", "ada@example.org", "--json")).out)["secret"]
         async with service.open_client(key) as reader:
             assert (await reader.get("/v1/audit-log")).status_code == 200
-        listed = await program.run("admin", "members", "list", COLUMNS="200")
-        assert re.search(r"mb_\w+ +Ada Byron +ada@example\.org +auditor +can sign in", listed.out)
+        result = await program.run("admin", "members", "list", COLUMNS="200")
+        assert re.search(r"mb_\w+ +Ada Byron +ada@example\.org +auditor +can sign in", result.out)
         removed = await program.run("admin", "members", "remove", "ada@example.org", "--json")
         assert json.loads(removed.out)["removed_at"] is not None
         assert (await program.run("admin", "members", "key", "ada@example.org")).code != 0

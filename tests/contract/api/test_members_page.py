@@ -17,17 +17,17 @@ async def submit_page_form(browser: httpx2.AsyncClient, path: str, page: str = H
 
 async def test_member_is_invited_changed_issued_a_key_and_removed(service: Service, owner: Person) -> None:
     async with open_session(service, owner.key) as browser:
-        made = await submit_page_form(browser, HERE, **GRACE)
-        assert made.status_code == 303, made.text
-        id = made.headers["location"].partition("#")[2]
-        listed = (await browser.get(HERE)).text
-        assert "Grace Hopper" in listed
-        assert "not yet" in listed
+        answer = await submit_page_form(browser, HERE, **GRACE)
+        assert answer.status_code == 303, answer.text
+        id = answer.headers["location"].partition("#")[2]
+        page = (await browser.get(HERE)).text
+        assert "Grace Hopper" in page
+        assert "not yet" in page
         changed = await submit_page_form(browser, f"{HERE}/{id}", **GRACE | {"role": "auditor"})
         assert changed.status_code == 303, changed.text
-        shown = await submit_page_form(browser, f"{HERE}/{id}/key")
-        assert shown.headers["cache-control"] == "no-store"
-        secret = shown.text.partition('id="secret">')[2].partition("<")[0]
+        key_page = await submit_page_form(browser, f"{HERE}/{id}/key")
+        assert key_page.headers["cache-control"] == "no-store"
+        secret = key_page.text.partition('id="secret">')[2].partition("<")[0]
         async with open_session(service, secret) as grace:
             assert "Grace Hopper, auditor" in (await grace.get(HERE)).text
             assert "Their keys and sessions stop working immediately" not in (await grace.get(HERE)).text
@@ -36,8 +36,8 @@ async def test_member_is_invited_changed_issued_a_key_and_removed(service: Servi
             assert (await grace.get(HERE)).status_code == 303
         assert "removed 20" in (await browser.get(HERE)).text
         assert (await browser.get(f"{HERE}/{id}")).status_code == 409
-    acts = [entry.action for entry in await service.services.audit_log.list_entries(owner.member.tenant)]
-    assert acts[-4:] == ["member invited", "member changed", "key given", "member removed"]
+    actions = [entry.action for entry in await service.services.audit_log.list_entries(owner.member.tenant)]
+    assert actions[-4:] == ["member invited", "member changed", "key given", "member removed"]
 
 
 @pytest.mark.parametrize(
@@ -54,10 +54,10 @@ async def test_invalid_member_form_is_explained_and_input_is_kept(
     service: Service, officer: Person, field: str, value: str, words: str
 ) -> None:
     async with open_session(service, officer.key) as browser:
-        refused = await submit_page_form(browser, HERE, **GRACE | {field: value})
-        assert refused.status_code in (403, 409, 422)
-        assert words in refused.text
-        assert 'value="Yale University"' in refused.text
+        answer = await submit_page_form(browser, HERE, **GRACE | {field: value})
+        assert answer.status_code in (403, 409, 422)
+        assert words in answer.text
+        assert 'value="Yale University"' in answer.text
     assert len(await service.services.members.list(officer.member.tenant)) == 1
 
 
@@ -66,9 +66,9 @@ async def test_officer_can_edit_a_member_but_not_the_members_email_address(servi
     page = f"{HERE}/{ada.member.id}"
     async with open_session(service, officer.key) as browser:
         assert "Only an owner can change the address" in (await browser.get(page)).text
-        refused = await submit_page_form(browser, page, **GRACE)
-        assert refused.status_code == 403
-        assert "Only an owner may change the address" in refused.text
+        answer = await submit_page_form(browser, page, **GRACE)
+        assert answer.status_code == 403
+        assert "Only an owner may change the address" in answer.text
         assert (await submit_page_form(browser, page, **GRACE | {"email": ada.member.email})).status_code == 303
     changed = await service.services.members.get(ada.member.tenant, ada.member.id)
     assert changed is not None
@@ -80,9 +80,9 @@ async def test_officers_cannot_change_owners_and_auditors_only_view(service: Ser
     officer = await add_person(service, "officer", "Otto Officer")
     changes = (f"{HERE}/{owner.member.id}", f"{HERE}/{owner.member.id}/remove")
     async with open_session(service, officer.key) as browser:
-        listed = (await browser.get(HERE)).text
-        assert changes[0] not in listed
-        assert "<option>owner" not in listed
+        page = (await browser.get(HERE)).text
+        assert changes[0] not in page
+        assert "<option>owner" not in page
         for path in changes:
             assert (await browser.get(path)).status_code == 403
             assert (await submit_page_form(browser, path, **GRACE)).status_code == 403
@@ -91,19 +91,19 @@ async def test_officers_cannot_change_owners_and_auditors_only_view(service: Ser
         assert "<option>owner" in (await browser.get(HERE)).text
         assert "Create a key" in (await browser.get(changes[0])).text
     async with open_session(service, (await add_person(service, "auditor", "Eva Auditor")).key) as browser:
-        listed = (await browser.get(HERE)).text
-        assert "Olga Owner" in listed
-        assert "Invite a person" not in listed
+        page = (await browser.get(HERE)).text
+        assert "Olga Owner" in page
+        assert "Invite a person" not in page
 
 
 async def test_officer_changes_no_roles_not_even_their_own(service: Service) -> None:
     officer, reviewer = await add_person(service, "officer", "Otto Officer"), await add_person(service, "reviewer")
     async with open_session(service, officer.key) as browser:
-        for who in (officer, reviewer):
-            form = {"name": who.member.name, "email": who.member.email, "affiliation": "", "role": "auditor"}
-            refused = await submit_page_form(browser, f"{HERE}/{who.member.id}", **form)
-            assert "Create a key" not in (await browser.get(f"{HERE}/{who.member.id}")).text
-            assert refused.status_code == 403
-            assert "Only an owner can change" in refused.text
-            form["role"] = who.member.role
-            assert (await submit_page_form(browser, f"{HERE}/{who.member.id}", **form)).status_code == 303
+        for person in (officer, reviewer):
+            form = {"name": person.member.name, "email": person.member.email, "affiliation": "", "role": "auditor"}
+            answer = await submit_page_form(browser, f"{HERE}/{person.member.id}", **form)
+            assert "Create a key" not in (await browser.get(f"{HERE}/{person.member.id}")).text
+            assert answer.status_code == 403
+            assert "Only an owner can change" in answer.text
+            form["role"] = person.member.role
+            assert (await submit_page_form(browser, f"{HERE}/{person.member.id}", **form)).status_code == 303

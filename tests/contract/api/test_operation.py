@@ -61,16 +61,16 @@ async def test_metrics_report_jobs_costs_and_http_requests(service: Service) -> 
         for sample in family.samples
     }
     assert samples["assayer_jobs_queued", ("priority", "batch"), ("tenant", ACME)] == 2
-    ended = (("kind", "evaluation"), ("state", "succeeded"), ("tenant", ACME))
-    assert samples["assayer_jobs_ended_last_hour", *ended] == 1
-    assert samples["assayer_jobs_cost_usd_last_hour", *ended] == 0.25
-    asked = (("method", "POST"), ("route", "/v1/evaluations"), ("status", "202"))
-    assert samples["assayer_http_requests_total", *asked] >= 3
+    job_labels = (("kind", "evaluation"), ("state", "succeeded"), ("tenant", ACME))
+    assert samples["assayer_jobs_ended_last_hour", *job_labels] == 1
+    assert samples["assayer_jobs_cost_usd_last_hour", *job_labels] == 0.25
+    request_labels = (("method", "POST"), ("route", "/v1/evaluations"), ("status", "202"))
+    assert samples["assayer_http_requests_total", *request_labels] >= 3
 
 
 async def test_metrics_can_be_served_without_authentication(service: Service) -> None:
-    opened = service.with_services(settings=service.services.settings.model_copy(update={"open_metrics": True}))
-    async with opened.open_client() as client:
+    open_service = service.with_services(settings=service.services.settings.model_copy(update={"open_metrics": True}))
+    async with open_service.open_client() as client:
         assert (await client.get("/metrics")).status_code == 200
 
 
@@ -79,13 +79,13 @@ async def test_metrics_without_a_database_still_report_process_counters(service:
         async def collect(self, *_: object) -> ServiceMetrics:
             raise StorageError("It is out of reach.")
 
-    without = service.with_services(metrics=Gone(service.database))
-    async with without.open_caller("admin") as admin:
+    unavailable_service = service.with_services(metrics=Gone(service.database))
+    async with unavailable_service.open_caller("admin") as admin:
         await admin.get("/healthz")
-        told = (await admin.get("/metrics")).text
-    assert "\nassayer_database_up 0.0\n" in told
-    assert "assayer_jobs_queued" not in told
-    assert 'assayer_http_requests_total{method="GET",route="/healthz",status="200"}' in told
+        metrics_text = (await admin.get("/metrics")).text
+    assert "\nassayer_database_up 0.0\n" in metrics_text
+    assert "assayer_jobs_queued" not in metrics_text
+    assert 'assayer_http_requests_total{method="GET",route="/healthz",status="200"}' in metrics_text
 
 
 async def test_access_log_names_request_tenant_and_job_but_no_idea_text(

@@ -20,9 +20,9 @@ _PLAN = pdf(*([("F1", 12.0, text)] for text in _PAGES))
 
 async def _call(service: Service, officer: Person, *, blind: bool, name: str = "plan.pdf", data: bytes = _PLAN) -> str:
     """Return the evaluation of a document that has a report and a reviewer."""
-    made = await officer.post(f"/v1/batches?name=Spring&blind={blind}", files=[("file", (name, data))])
-    assert made.status_code == 202, made.text
-    batch = made.json()["id"]
+    answer = await officer.post(f"/v1/batches?name=Spring&blind={blind}", files=[("file", (name, data))])
+    assert answer.status_code == 202, answer.text
+    batch = answer.json()["id"]
     await finish_with_report(service, await service.lease_next(), report())
     await officer.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
     return str((await officer.get(f"/v1/batches/{batch}/evaluations")).json()["items"][0]["id"])
@@ -60,9 +60,9 @@ async def test_officer_opens_the_original_of_a_masked_proposal_and_reviewers_can
     async with open_session(service, ada.key) as browser:
         assert "Submitted document" not in (await browser.get(f"/console/review/{first}")).text
         for path in ("", "/pages"):
-            refused = await browser.get(f"/console/review/{first}/original{path}")
-            assert refused.status_code == 403
-            assert "masked" in refused.text
+            answer = await browser.get(f"/console/review/{first}/original{path}")
+            assert answer.status_code == 403
+            assert "masked" in answer.text
 
 
 @pytest.mark.parametrize(
@@ -80,14 +80,14 @@ async def test_download_is_never_interpreted_by_a_browser(
     async with open_session(service, officer.key) as browser:
         answer = await browser.get(f"/console/proposals/{first}/original")
         assert answer.content == data
-        shown = await browser.get(f"/console/proposals/{first}/original/pages?first=1")
+        page_answer = await browser.get(f"/console/proposals/{first}/original/pages?first=1")
     assert answer.headers["content-type"] == media_type
     assert answer.headers["content-disposition"] == f"attachment; filename*=UTF-8''{saved}"
     assert answer.headers["content-security-policy"].endswith("sandbox")
     assert answer.headers["x-content-type-options"] == "nosniff"
-    assert ("data:image/png" in shown.text) == name.endswith(".pdf")
-    acts = [entry.action for entry in await service.services.audit_log.list_entries(ACME)]
-    assert acts[-1] == "exported"
+    assert ("data:image/png" in page_answer.text) == name.endswith(".pdf")
+    actions = [entry.action for entry in await service.services.audit_log.list_entries(ACME)]
+    assert actions[-1] == "exported"
 
 
 async def test_original_is_refused_to_strangers_and_other_reviewers(service: Service, officer: Person) -> None:
@@ -102,12 +102,12 @@ async def test_original_is_refused_to_strangers_and_other_reviewers(service: Ser
         assert (await browser.get(f"/console/proposals/{first}/original")).status_code == 303
 
 
-@pytest.mark.parametrize("how", ["erased", "retention"])
+@pytest.mark.parametrize("kind", ["erased", "retention"])
 async def test_original_is_deleted_with_its_evaluation(
-    service: Service, owner: Person, officer: Person, how: str
+    service: Service, owner: Person, officer: Person, kind: str
 ) -> None:
     first = await _call(service, officer, blind=False)
-    if how == "erased":
+    if kind == "erased":
         assert (await owner.delete(f"/v1/evaluations/{first}?erase=true")).status_code == 204
     else:
         await service.services.tenants.update(ACME, TenantPlan(name="acme", retention_days=7))

@@ -73,7 +73,7 @@ _OPEN = {"/console", "/console/account", "/console/static/{name}"}
 """Pages open to every signed-in person, or to everyone."""
 
 
-class _Things(NamedTuple):
+class _Resources(NamedTuple):
     """Ids of the objects that exist in a tenant."""
 
     call: str
@@ -89,29 +89,29 @@ class _Things(NamedTuple):
         return {self.fill_in_names(name): self.fill_in_names(value) for name, value in _FORMS.get(route, {}).items()}
 
     def build_path(self, route: str) -> str:
-        of = {
+        ids = {
             "bids": self.call,
             "calls": self.call,
             "members": self.member,
             "proposals": self.evaluation,
             "review": self.evaluation,
         }
-        path = route.replace("{id}", of.get(route.split("/")[2] if route.count("/") > 1 else "", "none"))
+        path = route.replace("{id}", ids.get(route.split("/")[2] if route.count("/") > 1 else "", "none"))
         path = path.replace("{evaluation}", self.evaluation)
         return path.replace("{number}", "1").replace("{ranking}", "rk_none")
 
 
-_NOWHERE = _Things("bt_none", "ev_none", "mb_none")
+_NOWHERE = _Resources("bt_none", "ev_none", "mb_none")
 
 
-async def _create_things(service: Service, owner: Person, *, theirs: bool) -> _Things:
-    tenant = OTHER if theirs else ACME
+async def _create_resources(service: Service, owner: Person, *, is_foreign: bool) -> _Resources:
+    tenant = OTHER if is_foreign else ACME
     call, (evaluation, _) = await call_of(service, "# One", "# Two", tenant=tenant)
     reviewer = await add_person(service, "reviewer", "Grace Hopper", tenant=tenant)
     await owner.post(f"/v1/batches/{call}/assignments", json={"per_proposal": 1, "reviewers": [reviewer.member.id]})
-    opened = await owner.put(f"/v1/batches/{call}/bidding", json={"open": True})
-    assert opened.status_code == 200, opened.text
-    return _Things(call, evaluation, str(reviewer.member.id))
+    answer = await owner.put(f"/v1/batches/{call}/bidding", json={"open": True})
+    assert answer.status_code == 200, answer.text
+    return _Resources(call, evaluation, str(reviewer.member.id))
 
 
 def _iterate_pages(service: Service) -> Iterator[tuple[APIRoute, str, Act | None]]:
@@ -125,42 +125,42 @@ def _iterate_pages(service: Service) -> Iterator[tuple[APIRoute, str, Act | None
 async def test_pages_are_refused_by_role_and_hide_other_tenants(service: Service, role: PersonRole) -> None:
     of_acme, of_other = [await add_person(service, "owner", "Olga Owner", tenant=item) for item in (ACME, OTHER)]
     own, foreign = (
-        await _create_things(service, of_acme, theirs=False),
-        await _create_things(service, of_other, theirs=True),
+        await _create_resources(service, of_acme, is_foreign=False),
+        await _create_resources(service, of_other, is_foreign=True),
     )
-    who, tried = await add_person(service, role, "Somebody Else"), set[str]()
+    colleague, tried_paths = await add_person(service, role, "Somebody Else"), set[str]()
     before = await _fetch_everything(service)
-    async with open_session(service, who.key) as browser:
+    async with open_session(service, colleague.key) as browser:
         token = await fetch_csrf_token(browser, "/console/queue" if role == "reviewer" else "/console")
         for route, method, act in _iterate_pages(service):
             assert act is not None, f"{route.path} is guarded by no act"
-            tried.add(route.path)
-            for things in (foreign, _NOWHERE):
+            tried_paths.add(route.path)
+            for item_ids in (foreign, _NOWHERE):
                 if method == "POST":
                     assert route.path in _FORMS, f"{route.path} has no form to be tried with"
                 answer = await browser.request(
                     method,
-                    things.build_path(route.path),
-                    data={"csrf_token": token, **things.build_form(route.path)} if method == "POST" else None,
+                    item_ids.build_path(route.path),
+                    data={"csrf_token": token, **item_ids.build_form(route.path)} if method == "POST" else None,
                     headers={"Origin": "http://api"} if method == "POST" else {},
                     params={"comparisons_per_idea": "4"} if route.path.endswith("/rankings") else None,
                 )
-                where = (role, method, route.path, answer.text[:300])
+                context = (role, method, route.path, answer.text[:300])
                 if role not in PERMISSIONS[act]:
-                    assert answer.status_code == 403, where
+                    assert answer.status_code == 403, context
                 elif "{" in route.path:
-                    assert answer.status_code == 404, where
+                    assert answer.status_code == 404, context
                 else:
-                    assert answer.status_code != 403, where
+                    assert answer.status_code != 403, context
             if role not in PERMISSIONS[act]:
-                refused = await browser.request(
+                refusal = await browser.request(
                     method,
                     own.build_path(route.path),
                     data={"csrf_token": token, **own.build_form(route.path)} if method == "POST" else None,
                     headers={"Origin": "http://api"} if method == "POST" else {},
                 )
-                assert refused.status_code == 403, (role, method, route.path)
-    assert len(tried) > 30
+                assert refusal.status_code == 403, (role, method, route.path)
+    assert len(tried_paths) > 30
     after = await _fetch_everything(service)
     # Inviting names no id: who may invites one of their own, in their own tenant.
     new = [row for row in after if row not in before]
@@ -170,28 +170,28 @@ async def test_pages_are_refused_by_role_and_hide_other_tenants(service: Service
 @pytest.mark.parametrize("role", ROLES)
 async def test_permitted_roles_can_open_each_page(service: Service, owner: Person, role: PersonRole) -> None:
     call, (evaluation, _) = await call_of(service, "# One", "# Two")
-    who = await add_person(service, role, "Somebody Else")
+    colleague = await add_person(service, role, "Somebody Else")
     if role == "reviewer":
         await owner.post(f"/v1/batches/{call}/assignments", json={"per_proposal": 1})
         await owner.put(f"/v1/batches/{call}/bidding", json={"open": True})
     await service.finish()
-    things = _Things(call, evaluation, str((await add_person(service, "reviewer", "Grace Hopper")).member.id))
-    async with open_session(service, who.key) as browser:
+    own_ids = _Resources(call, evaluation, str((await add_person(service, "reviewer", "Grace Hopper")).member.id))
+    async with open_session(service, colleague.key) as browser:
         for route, method, act in _iterate_pages(service):
             if method != "GET" or act is None or role not in PERMISSIONS[act]:
                 continue
             if any(part in route.path for part in ("{number}", "{ranking}", "/original")):
                 continue  # there are none
             params = {"id": [evaluation, evaluation]} if route.path == "/console/compare" else None
-            shown = await browser.get(things.build_path(route.path), params=params)
+            page = await browser.get(own_ids.build_path(route.path), params=params)
             expected = 422 if route.path == "/console/compare" else 200  # twice the same one is one
-            assert shown.status_code == expected, (role, route.path, shown.text[:300])
+            assert page.status_code == expected, (role, route.path, page.text[:300])
 
 
 async def test_no_page_is_open_without_signing_in(service: Service) -> None:
-    async with service.open_client() as stranger:
+    async with service.open_client() as anonymous:
         for route, method, _ in _iterate_pages(service):
-            answer = await stranger.request(method, _NOWHERE.build_path(route.path), headers={"Origin": "http://api"})
+            answer = await anonymous.request(method, _NOWHERE.build_path(route.path), headers={"Origin": "http://api"})
             assert answer.status_code == 303, (method, route.path)
             assert answer.headers["location"].startswith("/console/sign-in")
 
@@ -199,7 +199,7 @@ async def test_no_page_is_open_without_signing_in(service: Service) -> None:
 async def _fetch_everything(service: Service) -> list[tuple[object, ...]]:
     members = await service.database.fetch("SELECT id, tenant, name, role, removed_at FROM members ORDER BY id")
     jobs = await service.database.fetch("SELECT id, tenant, state FROM jobs ORDER BY id")
-    given = await service.database.fetch("SELECT evaluation, member, assigned_at FROM assignments ORDER BY 1, 2")
+    assignments = await service.database.fetch("SELECT evaluation, member, assigned_at FROM assignments ORDER BY 1, 2")
     decided = [
         await service.database.fetch(f"SELECT * FROM {table}")  # noqa: S608 - our own names
         for table in (
@@ -222,4 +222,4 @@ async def _fetch_everything(service: Service) -> list[tuple[object, ...]]:
             "bids",
         )
     ]
-    return [tuple(row) for row in (*members, *jobs, *given, *(item for rows in decided for item in rows))]
+    return [tuple(row) for row in (*members, *jobs, *assignments, *(item for rows in decided for item in rows))]

@@ -22,10 +22,10 @@ async def test_panel_shows_ranks_and_leads_from_proposal_to_proposal(service: Se
     await assign_reviewers(owner, batch, per_proposal=1)
     evaluations = await list_proposal_ids(owner, batch)
     for place, evaluation in enumerate(evaluations[:4]):
-        given = await grace.post(f"/v1/evaluations/{evaluation}/opinions", json={"score": 5 - place})
-        assert given.status_code == 200, given.text
-    found = (await owner.get(f"/v1/batches/{batch}/results?format=jsonl")).text.splitlines()
-    rank = next(line["rank"] for line in map(json.loads, found) if line["id"] == evaluations[0])
+        answer = await grace.post(f"/v1/evaluations/{evaluation}/opinions", json={"score": 5 - place})
+        assert answer.status_code == 200, answer.text
+    lines = (await owner.get(f"/v1/batches/{batch}/results?format=jsonl")).text.splitlines()
+    rank = next(line["rank"] for line in map(json.loads, lines) if line["id"] == evaluations[0])
     look = PHONE_AND_DESK[1]
     async with open_console(service, owner.key, look) as (page, url):
         await page.goto(f"{url}/console/calls/{batch}/panel?sort=mean")
@@ -55,20 +55,20 @@ async def test_panel_shows_the_programs_scores_after_the_reviews(service: Servic
     batch, *_ = await call_with_opinions(service)
     async with open_session(service, owner.key) as browser:
         page = (await browser.get(f"/console/calls/{batch}/panel")).text
-    shown = re.findall(r'data-label="Mean">([\d.]+)<|data-label="Report score">(\d+|–)<', page)
-    assert [mean for mean, _ in shown[::2]] == ["1.0", "1.5", "2.0", "3.5", "3.5", "4.0", "5.0", "2.0"]
-    assert [score for _, score in shown[1::2]] == ["5", "15", "35", "45", "65", "75", "95", "–"]
+    cells = re.findall(r'data-label="Mean">([\d.]+)<|data-label="Report score">(\d+|–)<', page)
+    assert [mean for mean, _ in cells[::2]] == ["1.0", "1.5", "2.0", "3.5", "3.5", "4.0", "5.0", "2.0"]
+    assert [score for _, score in cells[1::2]] == ["5", "15", "35", "45", "65", "75", "95", "–"]
     assert "Rank</a></th>" not in page
 
 
-async def test_anonymous_reviews_say_what_was_written_and_not_by_whom(service: Service, owner: Person) -> None:
+async def test_anonymous_reviews_show_the_text_but_not_the_author(service: Service, owner: Person) -> None:
     batch, grace, ben = await call_with_opinions(service, opinions=7)
     last = (await owner.get(f"/v1/batches/{batch}/evaluations")).json()["items"]
     last_id = next(item["id"] for item in last if item["row"] == 8)
-    for who, score in ((grace, 2), (ben, 4)):
-        note = f"=Weak, says Grace HOPPER; Dr Blum agrees. Write to {who.member.email}. Grace is no blumen."
-        given = await who.post(f"/v1/evaluations/{last_id}/opinions", json={"score": score, "note": note})
-        assert given.status_code == 200, given.text
+    for person, score in ((grace, 2), (ben, 4)):
+        note = f"=Weak, says Grace HOPPER; Dr Blum agrees. Write to {person.member.email}. Grace is no blumen."
+        answer = await person.post(f"/v1/evaluations/{last_id}/opinions", json={"score": score, "note": note})
+        assert answer.status_code == 200, answer.text
     path = f"/console/calls/{batch}/panel/anonymous-reviews"
     async with open_console(service, owner.key, PHONE_AND_DESK[1]) as (page, url):
         await page.goto(f"{url}/console/calls/{batch}")
@@ -84,7 +84,11 @@ async def test_anonymous_reviews_say_what_was_written_and_not_by_whom(service: S
     assert first["Comments"] == (
         "'=Weak, says [reviewer]; Dr [reviewer] agrees. Write to [reviewer]. [reviewer] is no blumen."
     )
-    for known in (*(str(text) for who in (grace, ben) for text in (who.member.id, who.member.email)), "Grace", "Blum"):
+    for known in (
+        *(str(text) for person in (grace, ben) for text in (person.member.id, person.member.email)),
+        "Grace",
+        "Blum",
+    ):
         assert known not in text
     async with open_session(service, owner.key) as browser:
         sheet = await browser.get(path, params={"format": "xlsx"})

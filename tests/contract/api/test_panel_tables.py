@@ -19,15 +19,15 @@ async def create_panel(service: Service, proposals: int = 6) -> tuple[Person, li
     people = [await add_person(service, "reviewer", name) for name in ("Ada Byron", "Bob Noyce", "Cleo Curie")]
     batch, _ = await call_of(service, *(f"# Proposal {place}" for place in range(proposals)))
     ids = list(await service.services.reviewing.assignments.get_proposal_versions(ACME, BatchId(batch)))
-    pairs = [(item, who.member.id) for item in ids[:2] for who in people]
-    pairs += [(item, who.member.id) for item in ids[2:4] for who in people[:2]]
+    pairs = [(item, person.member.id) for item in ids[:2] for person in people]
+    pairs += [(item, person.member.id) for item in ids[2:4] for person in people[:2]]
     now = service.services.clock.now()
     await service.services.reviewing.assignments.assign(
         ACME, BatchId(batch), dict.fromkeys(pairs, ""), ActBy(OPERATOR, now)
     )
     for place, scores in enumerate([(1, 5), (4, 4, 1), (3,)]):
-        for who, score in zip(people, scores, strict=False):
-            await give_opinion(service, who, ids[place], score)
+        for person, score in zip(people, scores, strict=False):
+            await give_opinion(service, person, ids[place], score)
     declared = {"reviewer": str(people[2].member.id), "reason": "a former student"}
     assert (await officer.post(f"/v1/evaluations/{ids[1]}/conflicts", json=declared)).status_code == 200
     for place, score in ((2, 2), (4, 5)):
@@ -36,8 +36,8 @@ async def create_panel(service: Service, proposals: int = 6) -> tuple[Person, li
     return officer, people, BatchId(batch), ids
 
 
-async def give_opinion(service: Service, who: Person, evaluation: JobId, score: int) -> None:
-    answer = await who.post(f"/v1/evaluations/{evaluation}/opinions", json={"score": score})
+async def give_opinion(service: Service, person: Person, evaluation: JobId, score: int) -> None:
+    answer = await person.post(f"/v1/evaluations/{evaluation}/opinions", json={"score": score})
     assert answer.status_code == 200, answer.text
 
 
@@ -84,26 +84,26 @@ async def test_panel_scores_include_only_counted_opinions(service: Service) -> N
         1,
     )
     columns = zip(scores.members, scores.proposals, scores.blind, scores.current, strict=True)
-    ada, bob = (str(who.member.id) for who in people[:2])
+    ada, bob = (str(person.member.id) for person in people[:2])
     assert sorted(columns) == sorted(
-        (who, ids[place], score, score)
-        for who, place, score in ((ada, 0, 1), (bob, 0, 5), (ada, 1, 4), (bob, 1, 4), (ada, 2, 3))
+        (person, ids[place], score, score)
+        for person, place, score in ((ada, 0, 1), (bob, 0, 5), (ada, 1, 4), (bob, 1, 4), (ada, 2, 3))
     )
     assert (await service.services.reviewing.panels.get_scores(OTHER, batch)).assigned_opinions == 0
 
 
 async def test_panel_pages_together_equal_the_full_panel(service: Service) -> None:
     officer, _, batch, _ = await create_panel(service)
-    whole = (await officer.get(f"/v1/batches/{batch}/panel")).json()
-    assert whole["next"] is None
+    panel = (await officer.get(f"/v1/batches/{batch}/panel")).json()
+    assert panel["next"] is None
     rows, after = list[object](), None
     while after or not rows:
         query = {"limit": 2} | ({"after": after} if after else {})
         page = (await officer.get(f"/v1/batches/{batch}/panel", params=query)).json()
         assert len(page["rows"]) <= 2
-        assert {**page, "rows": [], "next": None} == {**whole, "rows": []}
+        assert {**page, "rows": [], "next": None} == {**panel, "rows": []}
         rows, after = rows + page["rows"], page["next"]
-    assert rows == whole["rows"]
+    assert rows == panel["rows"]
     for wrong in ("after=nothing", "limit=0", "limit=1001", "sort=row"):
         assert (await officer.get(f"/v1/batches/{batch}/panel?{wrong}")).status_code == 422
 
@@ -130,7 +130,7 @@ async def test_assignments_are_sorted_and_filtered_by_the_database(service: Serv
     assert await list_shown_rows(sort="missing") == [3, 0, 2, 1, 4, 5]
     assert await list_shown_rows(only=("missing",)) == [0, 2, 3]
     assert await list_shown_rows(only=("unassigned",)) == [4, 5]
-    ada, bob, cleo = (who.member.id for who in people)
+    ada, bob, cleo = (person.member.id for person in people)
     assert await tables.get_reviewer_loads(ACME, batch) == {
         ada: ReviewerLoad(4, 1),
         bob: ReviewerLoad(4, 2),
@@ -151,12 +151,12 @@ async def test_page_links_keep_filter_and_sort_order(service: Service) -> None:
     await service.services.reviewing.assignments.assign(ACME, batch, dict.fromkeys(pairs, ""), ActBy(OPERATOR, now))
     async with open_session(service, officer.key) as browser:
         for page in ("panel", "assignments"):
-            here = f"/console/calls/{batch}/{page}"
-            first = (await browser.get(here, params={"sort": "missing", "only": "missing"})).text
+            path = f"/console/calls/{batch}/{page}"
+            first = (await browser.get(path, params={"sort": "missing", "only": "missing"})).text
             assert "sort=missing&amp;only=missing&amp;page=2" in first
             assert "Page 1 of 2" in first
-            second = (await browser.get(here, params={"sort": "missing", "only": "missing", "page": "2"})).text
+            second = (await browser.get(path, params={"sort": "missing", "only": "missing", "page": "2"})).text
             assert "Page 2 of 2" in second
-        nothing = (await browser.get(f"/console/calls/{batch}/panel", params={"only": ["apart", "overridden"]})).text
-        assert "No proposals match this filter." in nothing
+        empty_page = (await browser.get(f"/console/calls/{batch}/panel", params={"only": ["apart", "overridden"]})).text
+        assert "No proposals match this filter." in empty_page
         assert (await browser.get(f"/console/calls/{batch}/panel", params={"only": "nothing"})).status_code == 422

@@ -40,17 +40,17 @@ async def test_dossier_shows_opinions_to_officers_and_is_refused_to_others(servi
     assert "Reviews" in read_pdf_text((await officer.get(f"/v1/batches/{call}/dossier")).content)
     reviewer = await add_person(service, "reviewer", "Bea Stone")
     assert (await reviewer.get(f"/v1/batches/{call}/dossier")).status_code == 403
-    async with service.open_caller(tenant=OTHER) as stranger:
-        assert (await stranger.get(f"/v1/batches/{call}/dossier")).status_code == 404
+    async with service.open_caller(tenant=OTHER) as other_tenant:
+        assert (await other_tenant.get(f"/v1/batches/{call}/dossier")).status_code == 404
 
 
 async def test_fetch_command_saves_briefs_and_dossier(service: Service, tmp_path: Path) -> None:
     call = await call_with_reports(service)
     key = await service.create_key("read")
     async with serve(service.app) as url:
-        fetched = await Program(url, key, tmp_path).run("batch", "fetch", call, "--format", "pdf")
-    assert fetched.code == 0, fetched.err
-    *briefs, dossier, index = [tmp_path / line for line in fetched.out.split()]
+        result = await Program(url, key, tmp_path).run("batch", "fetch", call, "--format", "pdf")
+    assert result.code == 0, result.err
+    *briefs, dossier, index = [tmp_path / line for line in result.out.split()]
     assert (dossier.name, index.name) == (f"{call}.pdf", "index.html")
     assert len(briefs) == 3
     assert all(path.read_bytes().startswith(b"%PDF-") for path in (dossier, *briefs))

@@ -58,11 +58,11 @@ async def test_a_field_that_cannot_be_used_is_named(
     answer = await client.post(
         "/v1/evaluations", content=json.dumps(BODY | change), headers={"Content-Type": "application/json"}
     )
-    listed = await client.get("/v1/evaluations")
+    response = await client.get("/v1/evaluations")
     error = get_first_error(answer)
     assert error.pointer == pointer
     assert words in error.detail
-    assert listed.json() == {"items": [], "next": None}
+    assert response.json() == {"items": [], "next": None}
 
 
 async def test_lone_surrogate_is_rejected(client: httpx2.AsyncClient) -> None:
@@ -110,8 +110,8 @@ async def test_unreachable_database_returns_503_with_retry_after(service: Servic
         async def get(self, *_: object) -> None:
             raise StorageError("PostgreSQL at db.internal/assayer is out of reach.")
 
-    without = service.with_services(jobs=Gone(service.database))
-    async with without.open_caller() as client:
+    unavailable_service = service.with_services(jobs=Gone(service.database))
+    async with unavailable_service.open_caller() as client:
         answer = await client.get("/v1/evaluations/ev_1")
     assert check_problem(answer, 503, "unavailable").retry_after == int(answer.headers["retry-after"])
     assert "db.internal" not in answer.text
@@ -169,9 +169,9 @@ async def test_every_api_route_rejects_unknown_parameters(client: httpx2.AsyncCl
 
 
 async def test_a_cutoff_in_the_future_is_refused_before_anything_is_accepted(client: httpx2.AsyncClient) -> None:
-    one = await client.post("/v1/evaluations", json=BODY | {"cutoff": "2044-01-01"})
+    answer = await client.post("/v1/evaluations", json=BODY | {"cutoff": "2044-01-01"})
     many = await client.post("/v1/batches?cutoff=2044-01-01", json=[{"text": TEXT}])
-    (error,) = check_problem(one, 422, "invalid-request").errors or ()
+    (error,) = check_problem(answer, 422, "invalid-request").errors or ()
     assert (error.pointer, "in the future" in error.detail) == ("/cutoff", True)
     (error,) = check_problem(many, 422, "invalid-request").errors or ()
     assert (error.parameter, "in the future" in error.detail) == ("cutoff", True)
@@ -179,13 +179,13 @@ async def test_a_cutoff_in_the_future_is_refused_before_anything_is_accepted(cli
 
 async def test_head_has_the_headers_of_get_and_no_body(service: Service, client: httpx2.AsyncClient) -> None:
     for path in ("/healthz", "/v1/evaluations", "/openapi.json", "/v1/evaluations/ev_none"):
-        got, head = await client.get(path), await client.head(path)
-        assert (head.status_code, head.content) == (got.status_code, b""), path
-        assert head.headers["content-type"] == got.headers["content-type"]
+        answer, head = await client.get(path), await client.head(path)
+        assert (head.status_code, head.content) == (answer.status_code, b""), path
+        assert head.headers["content-type"] == answer.headers["content-type"]
     assert (await client.head("/v1/batches/bt_1/events")).status_code == 405
     assert (await client.head("/v1/erasures")).status_code == 405
-    async with service.open_client() as stranger:
-        assert (await stranger.head("/v1/evaluations")).status_code == 401
+    async with service.open_client() as anonymous:
+        assert (await anonymous.head("/v1/evaluations")).status_code == 401
 
 
 async def test_nul_character_in_a_request_causes_no_server_error(client: httpx2.AsyncClient) -> None:

@@ -20,8 +20,8 @@ async def test_remarks_are_immutable_and_logged(service: Service, table_owner: A
     again = await officer.post(f"/v1/evaluations/{job}/remarks", json={"text": "Look at the budget."})
     assert again.json() == first.json()
     await officer.post(f"/v1/evaluations/{job}/remarks", json={"text": "It was corrected."})
-    listed = (await officer.get(f"/v1/evaluations/{job}/remarks")).json()["items"]
-    assert [(item["text"], item["author"], item["role"]) for item in listed] == [
+    items = (await officer.get(f"/v1/evaluations/{job}/remarks")).json()["items"]
+    assert [(item["text"], item["author"], item["role"]) for item in items] == [
         ("Look at the budget.", "Ada Byron", "officer"),
         ("It was corrected.", "Ada Byron", "officer"),
     ]
@@ -33,15 +33,15 @@ async def test_remarks_are_immutable_and_logged(service: Service, table_owner: A
     owner = await add_person(service, "owner", "Olga Owner")
     entries = (await owner.get("/v1/audit-log")).json()["items"]
     await owner.delete(f"/v1/evaluations/{job}?erase=true")
-    told = [entry for entry in entries if entry["action"] == "remark added"]
-    assert [(item["subject"], item["content"]["text"]) for item in told] == [
+    remarks = [entry for entry in entries if entry["action"] == "remark added"]
+    assert [(item["subject"], item["content"]["text"]) for item in remarks] == [
         (job, "Look at the budget."),
         (job, "It was corrected."),
     ]
     assert await service.database.fetch("SELECT FROM remarks") == []
 
 
-async def test_what_reviewers_say_stands_before_the_proposal_and_the_findings(service: Service) -> None:
+async def test_reviews_are_shown_before_the_proposal_and_the_findings(service: Service) -> None:
     ada, _, (first,) = await call_with_reviewer(service, "# One")
     assert (await ada.post(f"/v1/evaluations/{first}/opinions", json={"score": 4, "note": "Sound."})).is_success
     owner = await add_person(service, "owner", "Olga Owner")

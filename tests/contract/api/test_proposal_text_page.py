@@ -38,9 +38,9 @@ async def _store_report(service: Service, text: str) -> tuple[str, str]:
 async def test_proposal_markdown_is_rendered_without_running_or_fetching_content(service: Service, look: Look) -> None:
     batch, job = await _store_report(service, TEXT)
     officer = await add_person(service, "officer", "Otto Officer")
-    asked: list[str] = []
+    requested_urls: list[str] = []
     async with open_console(service, officer.key, look) as (page, url):
-        page.on("request", lambda request: asked.append(request.url))
+        page.on("request", lambda request: requested_urls.append(request.url))
         await page.goto(f"{url}/console/proposals/{job}")
         told = page.locator(".told")
         assert await told.get_by_role("heading", name="Research Plan", level=3).count() == 1
@@ -50,10 +50,10 @@ async def test_proposal_markdown_is_rendered_without_running_or_fetching_content
         assert "<script>" in await told.inner_text()
         assert "taken" not in await page.title()
         await look_over(page, "proposal-text", look)
-    assert [item for item in asked if "elsewhere" in item] == []
+    assert [item for item in requested_urls if "elsewhere" in item] == []
     reviewer = await add_person(service, "reviewer")
     await officer.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
     async with open_session(service, reviewer.key) as reads:
-        shown = (await reads.get(f"/console/review/{job}")).text
-    assert "<h3>Research Plan</h3>" in shown
-    assert "&lt;img src=" in shown
+        page_text = (await reads.get(f"/console/review/{job}")).text
+    assert "<h3>Research Plan</h3>" in page_text
+    assert "&lt;img src=" in page_text

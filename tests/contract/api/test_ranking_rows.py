@@ -37,16 +37,16 @@ async def test_reports_and_pages_of_a_ranking_are_assembled_from_its_rows(servic
     assert Ranking.model_validate_json(after[0]).shortlist_size == 2
     assert [NamedComparison.model_validate_json(line) for line in after[2].splitlines()]
     assert "worth" in pages[0].text  # the judge's reasons, of a small group
-    here = f"/console/calls/{call}"
+    path = f"/console/calls/{call}"
     async with open_session(service, await service.create_key()) as officer:
-        table = (await officer.get(here, params={"ranking": ranking, "sort": "rank"})).text
+        table = (await officer.get(path, params={"ranking": ranking, "sort": "rank"})).text
         assert [table.index(f"Idea of worth {n}") for n in (5, 4, 3)] == sorted(
             table.index(f"Idea of worth {n}") for n in (5, 4, 3)
         )
         assert f"Rank 1 of {ENTRANTS}" in (await officer.get(f"/console/proposals/{ids[-1]}")).text
-        assert "The best 6" in (await officer.get(f"{here}/plots", params={"ranking": ranking})).text
-        assert "Cutoff at 2." in (await officer.get(f"{here}/rankings/{ranking}")).text
-        assert "Cutoff at 4." in (await officer.get(f"{here}/rankings/{ranking}", params={"shortlist_size": "4"})).text
+        assert "The best 6" in (await officer.get(f"{path}/plots", params={"ranking": ranking})).text
+        assert "Cutoff at 2." in (await officer.get(f"{path}/rankings/{ranking}")).text
+        assert "Cutoff at 4." in (await officer.get(f"{path}/rankings/{ranking}", params={"shortlist_size": "4"})).text
         compared = (await officer.get("/console/compare", params={"id": ids[-2:]})).text
         assert ranking in compared
 
@@ -57,15 +57,15 @@ async def test_table_filters_by_ranking_band_or_unranked(service: Service) -> No
     texts = [{"text": f"Idea of worth {n}. {WORDS}"} for n in range(ENTRANTS - 1)]
     ranking = await rank_call(service, call, batch=None, ideas=texts)
     tables = service.services.tables
-    found: dict[str, list[str]] = {}
+    ids_by_filter: dict[str, list[str]] = {}
     for band in ("in", "human", "out", "unranked"):
         view = TableView.model_validate({"ranking": ranking, "sort": "rank", "band": [band]})
         page = await tables.get_page(ACME, BatchId(call), view)
         assert page.matching == len(page.rows)
         assert {row.rank.band if row.rank else "unranked" for row in page.rows} <= {band}
-        found[band] = [row.id for row in page.rows]
-    assert found["unranked"] == [ids[-1]]
-    assert sorted(item for shown in found.values() for item in shown) == sorted(ids)
+        ids_by_filter[band] = [row.id for row in page.rows]
+    assert ids_by_filter["unranked"] == [ids[-1]]
+    assert sorted(item for shown_ids in ids_by_filter.values() for item in shown_ids) == sorted(ids)
     unknown = TableView.model_validate({"band": ["in"]})
     assert (await tables.get_page(ACME, BatchId(call), unknown)).matching == ENTRANTS  # no ranking is chosen
     rank_of = TableView.model_validate({"ranking": ranking, "sort": "rank"})
@@ -81,15 +81,15 @@ async def test_call_lists_rankings_with_at_least_two_of_its_proposals(service: S
     async with service.open_caller() as owner:
         waiting = (await owner.post("/v1/rankings", json={"batch": call})).json()["id"]
         of_others = (await owner.post("/v1/rankings", json={"ideas": [texts[0], *strangers]})).json()["id"]
-        listed = (await owner.get("/v1/rankings", params={"batch": call})).json()["items"]
+        rankings = (await owner.get("/v1/rankings", params={"batch": call})).json()["items"]
         first = (await owner.get("/v1/rankings", params={"batch": call, "limit": 2})).json()
-        rest = (await owner.get("/v1/rankings", params={"batch": call, "limit": 2, "after": first["next"]})).json()
+        next_page = (await owner.get("/v1/rankings", params={"batch": call, "limit": 2, "after": first["next"]})).json()
         check_problem(await owner.get("/v1/rankings", params={"batch": "bt_none"}), 404, "not-found")
-    assert [item["id"] for item in listed] == [waiting, by_texts, by_batch]
-    assert [item["id"] for item in (*first["items"], *rest["items"])] == [waiting, by_texts, by_batch]
+    assert [item["id"] for item in rankings] == [waiting, by_texts, by_batch]
+    assert [item["id"] for item in (*first["items"], *next_page["items"])] == [waiting, by_texts, by_batch]
     async with serve(service.app) as url, AsyncClient(url, await service.create_key()) as client:
-        found = await client.rankings.list(batch=call)
-        assert [item.id for item in found.items] == [waiting, by_texts, by_batch]
+        ranking_page = await client.rankings.list(batch=call)
+        assert [item.id for item in ranking_page.items] == [waiting, by_texts, by_batch]
     async with open_session(service, await service.create_key()) as officer:
         page = (await officer.get(f"/console/calls/{call}/rankings")).text
         assert all(item in page for item in (waiting, by_texts, by_batch))
@@ -97,21 +97,21 @@ async def test_call_lists_rankings_with_at_least_two_of_its_proposals(service: S
         table = (await officer.get(f"/console/calls/{call}")).text
         assert by_texts in table
         assert waiting not in table  # nothing to sort by yet
-    async with service.open_caller(tenant=OTHER) as stranger:
-        check_problem(await stranger.get("/v1/rankings", params={"batch": call}), 404, "not-found")
+    async with service.open_caller(tenant=OTHER) as other_tenant:
+        check_problem(await other_tenant.get("/v1/rankings", params={"batch": call}), 404, "not-found")
 
 
 async def test_ranking_rows_are_deleted_with_the_ranking(service: Service) -> None:
     call = await evaluate_call_of_six(service)
     ranking = await rank_call(service, call)
-    kept = await count_rows_by_table(service.database)
-    assert kept["ranking_ideas"] == ENTRANTS
-    assert min(kept.values()) > 0
+    row_counts = await count_rows_by_table(service.database)
+    assert row_counts["ranking_ideas"] == ENTRANTS
+    assert min(row_counts.values()) > 0
     ids = await list_proposal_ids(service.machine, call)
-    gone = await service.machine.delete(f"/v1/evaluations/{ids[0]}", params={"erase": True})
-    assert gone.status_code == 204, gone.text
+    answer = await service.machine.delete(f"/v1/evaluations/{ids[0]}", params={"erase": True})
+    assert answer.status_code == 204, answer.text
     assert (
-        await count_rows_by_table(service.database) == kept
+        await count_rows_by_table(service.database) == row_counts
     )  # of the ranking; that of one applicant erases it as a whole
     assert (await service.machine.delete(f"/v1/rankings/{ranking}", params={"erase": True})).status_code == 204
     assert await count_rows_by_table(service.database) == dict.fromkeys(TABLES, 0)
@@ -119,13 +119,13 @@ async def test_ranking_rows_are_deleted_with_the_ranking(service: Service) -> No
 
 async def test_pair_verdicts_use_the_latest_rankings_of_the_pair(service: Service) -> None:
     call = await evaluate_call_of_six(service)
-    made = [await rank_call(service, call) for _ in range(4)]
+    rankings = [await rank_call(service, call) for _ in range(4)]
     strangers = [{"text": f"Idea of worth {n + 50}. {WORDS}"} for n in range(3)]
     await rank_call(service, call, batch=None, ideas=strangers)
-    ranking = await service.services.rankings.get_ranking(ACME, JobId(made[0]))
+    ranking = await service.services.rankings.get_ranking(ACME, JobId(rankings[0]))
     assert ranking is not None
     pair = [idea.id for idea in ranking.ideas[:2]]
-    found = await PgPairVerdicts(service.database).list_comparisons(ACME, pair)
-    assert {item.job for item in found} == set(made[1:])
-    assert all({item.answer.first, item.answer.second} == set(pair) for item in found)
+    comparisons = await PgPairVerdicts(service.database).list_comparisons(ACME, pair)
+    assert {item.job for item in comparisons} == set(rankings[1:])
+    assert all({item.answer.first, item.answer.second} == set(pair) for item in comparisons)
     assert await PgPairVerdicts(service.database).list_comparisons(OTHER, pair) == []

@@ -19,9 +19,9 @@ SPENT = BudgetExhausted("The budget of 1.00 US dollars is used up.")
 
 
 async def start_ranking(service: Service, call: str, **body: object) -> str:
-    made = await service.machine.post("/v1/rankings", json={"batch": call, "shortlist_size": 2} | body)
-    assert made.status_code == 202, made.text
-    return str(made.json()["id"])
+    answer = await service.machine.post("/v1/rankings", json={"batch": call, "shortlist_size": 2} | body)
+    assert answer.status_code == 202, answer.text
+    return str(answer.json()["id"])
 
 
 async def fetch_page(service: Service, path: str) -> str:
@@ -99,7 +99,7 @@ async def test_ranking_is_erased_when_a_single_proposal_would_remain(service: Se
 
 
 @pytest.mark.parametrize("state", ["failed", "cancelled"])
-async def test_a_ranking_that_ended_without_an_order_says_why(service: Service, state: str) -> None:
+async def test_a_ranking_that_ended_without_an_order_states_the_reason(service: Service, state: str) -> None:
     call = await evaluate_call_of_six(service)
     ranking = await start_ranking(service, call)
     if state == "cancelled":

@@ -26,8 +26,8 @@ async def test_ranking_is_returned_as_json_html_markdown_and_csv(service: Servic
     accepted = await submit_ranking(client, shortlist_size=2)
     check_problem(await client.get(accepted.links.report), 409, "not-finished")
     await finish_ranking(service)
-    shown = RankingResource.model_validate_json((await client.get(accepted.links.ranking)).content)
-    assert (shown.state, shown.title) == ("succeeded", "4 proposals")
+    shown_ranking = RankingResource.model_validate_json((await client.get(accepted.links.ranking)).content)
+    assert (shown_ranking.state, shown_ranking.title) == ("succeeded", "4 proposals")
 
     as_json = await client.get(accepted.links.report)
     ranking = Ranking.model_validate_json(as_json.content)
@@ -53,13 +53,13 @@ async def test_ranking_events_report_progress_and_outcome(service: Service) -> N
         failed = JobVerdict(state="failed", problem=problem)
         assert await PgLeases(service.database, QueueSettings()).finish(lease, failed)
         async with AsyncClient(url, key) as follower:
-            told = [event async for event in follower.rankings.events(accepted.id)]
-        whole = await client.get(accepted.links.events)
-        over = await client.get(accepted.links.events, headers={"Last-Event-ID": str(told[-1].number)})
+            events = [event async for event in follower.rankings.events(accepted.id)]
+        answer = await client.get(accepted.links.events)
+        over = await client.get(accepted.links.events, headers={"Last-Event-ID": str(events[-1].number)})
         of_another_kind = await client.get(f"/v1/evaluations/{accepted.id}/events")
-    assert [event.kind for event in told] == ["queued", "started", "progress", "failed"]
-    assert told[2].data["stages"] == stages
-    assert whole.text.count("event: ") == len(told)
+    assert [event.kind for event in events] == ["queued", "started", "progress", "failed"]
+    assert events[2].data["stages"] == stages
+    assert answer.text.count("event: ") == len(events)
     assert (over.status_code, of_another_kind.status_code) == (204, 404)
 
 
@@ -81,12 +81,12 @@ async def test_comparisons_of_an_earlier_ranking_are_reused(service: Service, cl
 async def test_unblinded_comparisons_are_rejected_for_a_blind_ranking(
     service: Service, client: httpx2.AsyncClient
 ) -> None:
-    seen = await submit_ranking(client, blind=False)
-    assert not seen.blind
+    ranking = await submit_ranking(client, blind=False)
+    assert not ranking.blind
     assert not (await finish_ranking(service)).blind
-    assert (await submit_ranking(client, previous_ranking=seen.id, blind=False)).known_comparisons > 0
+    assert (await submit_ranking(client, previous_ranking=ranking.id, blind=False)).known_comparisons > 0
     error = get_first_error(
-        await client.post("/v1/rankings", json={"ideas": RANKED_IDEAS, "previous_ranking": seen.id})
+        await client.post("/v1/rankings", json={"ideas": RANKED_IDEAS, "previous_ranking": ranking.id})
     )
     assert error.pointer == "/previous_ranking"
     assert "judged with the original names" in error.detail
@@ -94,18 +94,18 @@ async def test_unblinded_comparisons_are_rejected_for_a_blind_ranking(
 
 
 async def test_comparisons_of_another_model_are_refused(service: Service, client: httpx2.AsyncClient) -> None:
-    asked = await submit_ranking(client)
+    ranking = await submit_ranking(client)
     await finish_ranking(service)
-    lines = (await client.get(asked.links.comparisons)).text.splitlines()
+    lines = (await client.get(ranking.links.comparisons)).text.splitlines()
     assert {json.loads(line)["judged_by"]["model"] for line in lines} == {"judge"}
     now = describe_judging(RankingOptions(), "stronger", None)
     async with service.with_services(judging=now).open_caller() as stronger:
         error = get_first_error(
-            await stronger.post("/v1/rankings", json={"ideas": RANKED_IDEAS, "previous_ranking": asked.id})
+            await stronger.post("/v1/rankings", json={"ideas": RANKED_IDEAS, "previous_ranking": ranking.id})
         )
         assert "judged by judge and not by stronger" in error.detail
     async with service.with_services(judging=now._replace(model="judge")).open_caller() as same:
-        assert (await submit_ranking(same, previous_ranking=asked.id)).known_comparisons == len(lines)
+        assert (await submit_ranking(same, previous_ranking=ranking.id)).known_comparisons == len(lines)
 
 
 async def test_finished_batch_is_ranked_from_the_scores_of_its_reports(
@@ -119,29 +119,29 @@ async def test_finished_batch_is_ranked_from_the_scores_of_its_reports(
     await service.finish(Problem(type="budget-exhausted", title="The budget is spent", detail="Too dear."))
     await service.finish()
     # The fixture writes the same report for every row: one idea is left, which is no ranking.
-    refused = await client.post("/v1/rankings", json={"batch": batch["id"]})
-    assert "at least two ideas, but this request has 1" in check_problem(refused, 422, "invalid-request").detail
+    refusal = await client.post("/v1/rankings", json={"batch": batch["id"]})
+    assert "at least two ideas, but this request has 1" in check_problem(refusal, 422, "invalid-request").detail
     await service.database.execute(
         "UPDATE evaluations SET report = jsonb_set(report, '{idea,id}', '\"another\"') "
         'WHERE id = (SELECT run_id FROM jobs WHERE "row" = 3)'
     )
     # A report below a minimum has no total to start from, and says so.
-    lacking = ReportRelease(
+    release = ReportRelease(
         state="incomplete",
         minima=(MeasuredMinimum(name="judged", measured=0.25, minimum=0.5, is_met=False, basis="Of methods."),),
     )
     await service.database.execute(
         "UPDATE evaluations SET report = jsonb_set(report, '{release}', $1::jsonb) "
         'WHERE id = (SELECT run_id FROM jobs WHERE "row" = 3)',
-        lacking.model_dump_json(),
+        release.model_dump_json(),
     )
     # A report that was made blind has no other words than the masked ones.
     await service.database.execute(
         "UPDATE evaluations SET report = jsonb_set(report, '{idea,blinding}', '{\"rules\": 1, \"masked\": []}') "
         'WHERE id = (SELECT run_id FROM jobs WHERE "row" = 3)'
     )
-    named = await client.post("/v1/rankings", json={"batch": batch["id"], "blind": False})
-    assert "1 of the 2 reports were created in blind mode" in check_problem(named, 422, "invalid-request").detail
+    answer = await client.post("/v1/rankings", json={"batch": batch["id"], "blind": False})
+    assert "1 of the 2 reports were created in blind mode" in check_problem(answer, 422, "invalid-request").detail
     accepted = AcceptedRanking.model_validate_json(
         (await client.post("/v1/rankings", json={"batch": batch["id"], "shortlist_size": 1})).content
     )
@@ -197,10 +197,10 @@ async def test_batches_and_comparisons_of_another_tenant_are_not_ranked(
     await finish_ranking(service)
     rows = render_jsonl([{"text": idea["text"]} for idea in RANKED_IDEAS])
     batch = (await client.post("/v1/batches", content=rows, headers={"Content-Type": "application/jsonl"})).json()["id"]
-    async with service.open_caller(tenant=OTHER) as stranger:
+    async with service.open_caller(tenant=OTHER) as other_tenant:
         for body in ({"batch": batch}, {"ideas": RANKED_IDEAS, "previous_ranking": accepted.id}):
-            check_problem(await stranger.post("/v1/rankings", json=body), 404, "not-found")
-        assert (await stranger.get("/v1/rankings")).json()["items"] == []
+            check_problem(await other_tenant.post("/v1/rankings", json=body), 404, "not-found")
+        assert (await other_tenant.get("/v1/rankings")).json()["items"] == []
 
 
 async def test_ranking_that_is_cancelled_has_no_report(client: httpx2.AsyncClient) -> None:

@@ -12,8 +12,8 @@ from tests.contract.api.problems import check_problem
 from tests.contract.api.service import ACME, Service
 
 
-async def _make_assignment(owners: httpx2.AsyncClient, who: Person, role: PersonRole) -> None:
-    answer = await owners.patch(f"/v1/members/{who.member.id}", json={"role": role})
+async def _make_assignment(owners: httpx2.AsyncClient, person: Person, role: PersonRole) -> None:
+    answer = await owners.patch(f"/v1/members/{person.member.id}", json={"role": role})
     assert answer.status_code == 200, answer.text
 
 
@@ -30,15 +30,15 @@ async def test_former_report_reader_is_not_assigned_to_the_call(
     old, _ = await call_of(service, "# One", "# Two")
     await _make_assignment(owner, otto, "reviewer")
     new, (first, *_) = await call_of(service, "# Three", "# Four")
-    named = {"per_proposal": 1, "reviewers": [ada.member.id, otto.member.id]}
-    refused = check_problem(await owner.post(f"/v1/batches/{old}/assignments", json=named), 422, "invalid-request")
-    assert "Otto Other could read this call's reports in another role until" in refused.detail
+    body = {"per_proposal": 1, "reviewers": [ada.member.id, otto.member.id]}
+    late_problem = check_problem(await owner.post(f"/v1/batches/{old}/assignments", json=body), 422, "invalid-request")
+    assert "Otto Other could read this call's reports in another role until" in late_problem.detail
     outcome = (await owner.post(f"/v1/batches/{old}/assignments", json={"per_proposal": 2})).json()
     assert outcome["reviewers_not_blind"] == [otto.member.id]
     assert [item["missing_reviewers"] for item in outcome["unfilled_proposals"]] == [1, 1]
     assert await _list_assigned_members(owner, old) == {ada.member.id}
-    later = (await owner.post(f"/v1/batches/{new}/assignments", json={"per_proposal": 2})).json()
-    assert later["reviewers_not_blind"] == []
+    answer = (await owner.post(f"/v1/batches/{new}/assignments", json={"per_proposal": 2})).json()
+    assert answer["reviewers_not_blind"] == []
     assert await _list_assigned_members(owner, new) == {ada.member.id, otto.member.id}
     member = (await owner.get(f"/v1/members/{otto.member.id}")).json()
     assert member["read_reports_until"] is not None
@@ -48,10 +48,10 @@ async def test_former_report_reader_is_not_assigned_to_the_call(
         page = (await browser.get(f"/console/calls/{old}/assignments?per_proposal=2")).text
         assert "could read its reports in an earlier role until" in page
         assert "Only 1 reviewer is available" in page
-        later = (await browser.get(f"/console/calls/{new}/assignments")).text
-        assert "could read its reports in an earlier role until" not in later
-        shown = (await browser.get(f"/console/members/{otto.member.id}")).text
-        assert "Could read reports in another role until" in shown
+        answer = (await browser.get(f"/console/calls/{new}/assignments")).text
+        assert "could read its reports in an earlier role until" not in answer
+        page_text = (await browser.get(f"/console/members/{otto.member.id}")).text
+        assert "Could read reports in another role until" in page_text
 
 
 async def test_earlier_assignment_of_a_report_reader_is_withdrawn_and_reassigned(service: Service) -> None:
@@ -61,14 +61,16 @@ async def test_earlier_assignment_of_a_report_reader_is_withdrawn_and_reassigned
     await _make_assignment(owner, otto, "officer")
     assert (await otto.get(f"/v1/evaluations/{first}")).status_code == 200
     await _make_assignment(owner, otto, "reviewer")
-    refused = check_problem(await otto.post(f"/v1/evaluations/{first}/opinions", json={"score": 4}), 409, "conflict")
-    assert "would not be blind" in refused.detail
-    alone = check_problem(await owner.post(f"/v1/batches/{batch}/assignments", json={}), 409, "conflict")
-    assert "Invite others" in alone.detail
+    late_problem = check_problem(
+        await otto.post(f"/v1/evaluations/{first}/opinions", json={"score": 4}), 409, "conflict"
+    )
+    assert "would not be blind" in late_problem.detail
+    problem = check_problem(await owner.post(f"/v1/batches/{batch}/assignments", json={}), 409, "conflict")
+    assert "Invite others" in problem.detail
     ada = await add_person(service, "reviewer")
     dry = (await owner.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1, "dry_run": True})).json()
-    done = (await owner.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})).json()
-    assert (dry["assigned"], dry["withdrawn"]) == (done["assigned"], done["withdrawn"]) == (1, 1)
+    answer = (await owner.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})).json()
+    assert (dry["assigned"], dry["withdrawn"]) == (answer["assigned"], answer["withdrawn"]) == (1, 1)
     assert await _list_assigned_members(owner, batch) == {ada.member.id}
     log = (await owner.get("/v1/audit-log")).json()["items"]
     (withdrawn,) = [item["content"] for item in log if item["action"] == "assignment withdrawn"]
@@ -96,8 +98,8 @@ async def test_report_access_is_remembered_after_removal_and_new_invitation(serv
     again = (await owner.post("/v1/members", json=body)).json()
     assert again["id"] != otto.member.id
     assert again["read_reports_until"] is not None
-    refused = check_problem(await owner.post(f"/v1/batches/{batch}/assignments", json={}), 409, "conflict")
-    assert "Invite others" in refused.detail
+    late_problem = check_problem(await owner.post(f"/v1/batches/{batch}/assignments", json={}), 409, "conflict")
+    assert "Invite others" in late_problem.detail
 
 
 async def test_report_access_is_remembered_for_the_same_account_at_another_address(service: Service) -> None:

@@ -15,12 +15,12 @@ CLAIM = "/summary/strengths/0"
 async def test_blank_or_too_short_reason_is_rejected(service: Service, blank: str) -> None:
     ada, _, (first,) = await call_with_reviewer(service, "# One")
     owner = await add_person(service, "owner", "Olga Owner")
-    here = f"/v1/evaluations/{first}"
-    assert (await ada.post(f"{here}/opinions", json={"score": 3})).status_code == 200
-    judged = {"point": CLAIM, "agrees": False, "reason": blank}
-    check_problem(await ada.post(f"{here}/judgements", json=judged), 422, "invalid-request")
-    check_problem(await ada.post(f"{here}/conflicts", json={"reason": blank}), 422, "invalid-request")
-    check_problem(await owner.post(f"{here}/override", json={"score": 3, "reason": blank}), 422, "invalid-request")
+    path = f"/v1/evaluations/{first}"
+    assert (await ada.post(f"{path}/opinions", json={"score": 3})).status_code == 200
+    judgement = {"point": CLAIM, "agrees": False, "reason": blank}
+    check_problem(await ada.post(f"{path}/judgements", json=judgement), 422, "invalid-request")
+    check_problem(await ada.post(f"{path}/conflicts", json={"reason": blank}), 422, "invalid-request")
+    check_problem(await owner.post(f"{path}/override", json={"score": 3, "reason": blank}), 422, "invalid-request")
     assert (await owner.get("/v1/audit-log")).text.count("override") == 0
     async with open_session(service, ada.key) as browser:
         page = f"/console/review/{first}"
@@ -33,18 +33,18 @@ async def test_a_reason_is_kept_without_the_spaces_around_it(service: Service) -
     _, _, (first,) = await call_with_reviewer(service, "# One")
     owner = await add_person(service, "owner", "Olga Owner")
     body = {"score": 3, "reason": "  It is\n urgent. "}
-    made = await owner.post(f"/v1/evaluations/{first}/override", json=body)
-    assert made.json()["reason"] == "It is\n urgent."
+    answer = await owner.post(f"/v1/evaluations/{first}/override", json=body)
+    assert answer.json()["reason"] == "It is\n urgent."
 
 
 @pytest.mark.parametrize("point", ["/idea", "/notices/0", "/idea/blinding/masked/0", "/summary", "/references/0", "/x"])
 async def test_only_claims_of_the_report_are_judged(service: Service, point: str) -> None:
     ada, _, (first,) = await call_with_reviewer(service, "# One")
-    here = f"/v1/evaluations/{first}"
-    await ada.post(f"{here}/opinions", json={"score": 3})
-    report = (await ada.get(f"{here}/report")).json()
+    path = f"/v1/evaluations/{first}"
+    await ada.post(f"{path}/opinions", json={"score": 3})
+    report = (await ada.get(f"{path}/report")).json()
     assert report["notices"]
-    judged = {"point": point, "agrees": True, "reason": "It is so."}
-    check_problem(await ada.post(f"{here}/judgements", json=judged), 422, "invalid-request")
-    good = await ada.post(f"{here}/judgements", json=judged | {"point": CLAIM})
+    judgement = {"point": point, "agrees": True, "reason": "It is so."}
+    check_problem(await ada.post(f"{path}/judgements", json=judgement), 422, "invalid-request")
+    good = await ada.post(f"{path}/judgements", json=judgement | {"point": CLAIM})
     assert good.status_code == 200, good.text

@@ -4,8 +4,8 @@ from tests.contract.api.service import Service
 
 
 async def test_api_reference_is_public_and_its_policy_forbids_scripts(service: Service) -> None:
-    async with service.open_client() as anybody:
-        answer, document = await anybody.get("/docs"), await anybody.get("/openapi.json")
+    async with service.open_client() as anonymous:
+        answer, document = await anonymous.get("/docs"), await anonymous.get("/openapi.json")
     assert (answer.status_code, document.status_code) == (200, 200)
     assert answer.headers["content-type"].startswith("text/html")
     policy = answer.headers["content-security-policy"]

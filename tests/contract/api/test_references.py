@@ -36,8 +36,8 @@ async def corpora(tmp_path: Path) -> AsyncIterator[CorpusVersionCache]:
 
 @pytest.fixture
 async def client(service: Service, corpora: CorpusVersionCache) -> AsyncIterator[httpx2.AsyncClient]:
-    async with service.with_services(corpora=corpora).open_caller("read") as opened:
-        yield opened
+    async with service.with_services(corpora=corpora).open_caller("read") as caller:
+        yield caller
 
 
 async def suggest_references(client: httpx2.AsyncClient, **options: Any) -> SuggestedReferences:
@@ -49,58 +49,58 @@ async def suggest_references(client: httpx2.AsyncClient, **options: Any) -> Sugg
 async def test_suggested_papers_are_ranked_and_explain_how_each_was_found(
     client: httpx2.AsyncClient, corpora: CorpusVersionCache
 ) -> None:
-    found = await suggest_references(client, limit=5)
-    assert found.corpus == (await corpora.current()).version
-    assert [reference.rank for reference in found.references] == [1, 2, 3, 4, 5]
-    assert "bumblebees" in found.references[0].title
-    assert all(reference.search_paths for reference in found.references)
+    suggestions = await suggest_references(client, limit=5)
+    assert suggestions.corpus == (await corpora.current()).version
+    assert [reference.rank for reference in suggestions.references] == [1, 2, 3, 4, 5]
+    assert "bumblebees" in suggestions.references[0].title
+    assert all(reference.search_paths for reference in suggestions.references)
 
 
 async def test_citation_path_to_a_paper_is_reported(client: httpx2.AsyncClient) -> None:
-    found = await suggest_references(client, limit=100)
-    (cited,) = (reference for reference in found.references if reference.id == "bee-05")
+    suggestions = await suggest_references(client, limit=100)
+    (cited,) = (reference for reference in suggestions.references if reference.id == "bee-05")
     assert ("reference", "bee-02") in {(way.kind, way.from_id) for way in cited.search_paths}
-    assert all(way.from_title for reference in found.references for way in reference.search_paths if way.from_id)
-    assert found.note is None
+    assert all(way.from_title for reference in suggestions.references for way in reference.search_paths if way.from_id)
+    assert suggestions.note is None
 
 
 async def test_papers_named_in_the_idea_or_excluded_by_the_caller_are_omitted(client: httpx2.AsyncClient) -> None:
     assert {"bee-02", "bee-05"} <= {
         reference.id for reference in (await suggest_references(client, limit=100)).references
     }
-    named = {"text": f"{TEXT}\n\nAs in “{record(2)['title']}”."}
-    body = {"idea": named, "limit": 100, "exclude": ["bee-05"]}
+    named_idea = {"text": f"{TEXT}\n\nAs in “{record(2)['title']}”."}
+    body = {"idea": named_idea, "limit": 100, "exclude": ["bee-05"]}
     answer = SuggestedReferences.model_validate_json((await client.post("/v1/references", json=body)).content)
-    left = {reference.id for reference in answer.references}
-    assert left
-    assert not left & {"bee-02", "bee-05"}
+    remaining_ids = {reference.id for reference in answer.references}
+    assert remaining_ids
+    assert not remaining_ids & {"bee-02", "bee-05"}
 
 
 async def test_papers_after_the_cutoff_are_excluded(client: httpx2.AsyncClient) -> None:
-    found = await suggest_references(client, limit=100, cutoff="2015-06-15")
-    assert found.references
-    assert all(str(reference.publication_date) <= "2015-06-15" for reference in found.references)
+    suggestions = await suggest_references(client, limit=100, cutoff="2015-06-15")
+    assert suggestions.references
+    assert all(str(reference.publication_date) <= "2015-06-15" for reference in suggestions.references)
 
 
 async def test_papers_are_found_only_by_text_without_citation_hops(client: httpx2.AsyncClient) -> None:
-    found = await suggest_references(client, limit=100, hops=0)
-    assert {way.kind for reference in found.references for way in reference.search_paths} == {"dense"}
+    suggestions = await suggest_references(client, limit=100, hops=0)
+    assert {way.kind for reference in suggestions.references for way in reference.search_paths} == {"dense"}
 
 
 async def test_idea_without_similar_papers_returns_a_note(client: httpx2.AsyncClient) -> None:
-    found = await suggest_references(client, cutoff="1990-01-01")
-    assert (found.references, found.corpus_fit) == ((), "poor")
-    assert found.note is not None
-    assert "no further paper close to this idea" in found.note
+    suggestions = await suggest_references(client, cutoff="1990-01-01")
+    assert (suggestions.references, suggestions.corpus_fit) == ((), "poor")
+    assert suggestions.note is not None
+    assert "no further paper close to this idea" in suggestions.note
 
 
 async def test_corpus_without_citations_suggests_papers_by_text_with_a_note(service: Service) -> None:
     corpora = MemoryCorpusVersions(MemoryCorpus(PAPERS, HashingEmbedder()))
     async with service.with_services(corpora=corpora).open_caller("read") as client:
-        found = await suggest_references(client)
-    assert len(found.references) == 10
-    assert found.note is not None
-    assert "All of these papers were found by similarity to the idea's text" in found.note
+        suggestions = await suggest_references(client)
+    assert len(suggestions.references) == 10
+    assert suggestions.note is not None
+    assert "All of these papers were found by similarity to the idea's text" in suggestions.note
 
 
 @pytest.mark.parametrize(

@@ -53,34 +53,34 @@ async def test_rejected_sign_off_or_opinion_keeps_the_entered_text(
     panel, review = f"/console/calls/{batch}/panel", f"/console/review/{first}"
     async with open_session(service, owner.key) as owners, open_session(service, ada.key) as reviewer:
         form = {"csrf_token": await fetch_csrf_token(owners, panel), "note": WORDS}
-        refused = await owners.post(f"/console/calls/{batch}/sign-off", data=form, headers=BROWSER)
-        assert f">{ESCAPED}</textarea>" in _is_page(refused, 409)
+        answer = await owners.post(f"/console/calls/{batch}/sign-off", data=form, headers=BROWSER)
+        assert f">{ESCAPED}</textarea>" in _is_page(answer, 409)
         opinion = {"csrf_token": await fetch_csrf_token(reviewer, review), "score": "4", "note": WORDS}
         form |= {"allow_missing_opinions": "true", "allow_unfinished_evaluations": "true"}
-        signed = await owners.post(f"/console/calls/{batch}/sign-off", data=form, headers=BROWSER)
-        assert signed.status_code == 303
+        sign_off = await owners.post(f"/console/calls/{batch}/sign-off", data=form, headers=BROWSER)
+        assert sign_off.status_code == 303
         late = _is_page(await reviewer.post(f"{review}/opinion", data=opinion, headers=BROWSER), 409)
         assert f"{ESCAPED}</textarea>" in late
         assert 'value="4" required checked' in late
         conflict = {"csrf_token": opinion["csrf_token"], "reason": WORDS}
-        refused = await reviewer.post(f"{review}/conflict", data=conflict, headers=BROWSER)
-        assert ESCAPED in _is_page(refused, 409)
+        answer = await reviewer.post(f"{review}/conflict", data=conflict, headers=BROWSER)
+        assert ESCAPED in _is_page(answer, 409)
 
 
 async def test_rejected_form_returns_the_entered_text(service: Service) -> None:
     _, (first,) = await call_of(service, "# One")
-    here = f"/console/proposals/{first}"
+    path = f"/console/proposals/{first}"
     async with open_session(service, (await add_person(service, "officer", "Otto Officer")).key) as browser:
-        form = {"csrf_token": await fetch_csrf_token(browser, here), "text": WORDS + "x" * 10_000}
-        told = {**BROWSER, "Referer": f"http://api{here}"}
-        page = _is_page(await browser.post(f"{here}/remarks", data=form, headers=told), 422)
+        form = {"csrf_token": await fetch_csrf_token(browser, path), "text": WORDS + "x" * 10_000}
+        headers = {**BROWSER, "Referer": f"http://api{path}"}
+        page = _is_page(await browser.post(f"{path}/remarks", data=form, headers=headers), 422)
         assert ESCAPED in page
-        assert f'href="{here}">Go back' in page
+        assert f'href="{path}">Go back' in page
         assert "Text: " in page
-        foreign = {**told, "Origin": "http://evil.example", "Referer": "http://evil.example/console"}
-        stranger = _is_page(await browser.post(f"{here}/remarks", data=form, headers=foreign), 403)
-        assert "We fund" not in stranger
-        stale = _is_page(await browser.post(f"{here}/remarks", data=form | {"csrf_token": "x"}, headers=told), 403)
+        foreign = {**headers, "Origin": "http://evil.example", "Referer": "http://evil.example/console"}
+        foreign_answer = _is_page(await browser.post(f"{path}/remarks", data=form, headers=foreign), 403)
+        assert "We fund" not in foreign_answer
+        stale = _is_page(await browser.post(f"{path}/remarks", data=form | {"csrf_token": "x"}, headers=headers), 403)
     assert "The page was out of date" in stale
     assert ESCAPED in stale
 
@@ -94,15 +94,15 @@ async def test_partial_page_request_receives_a_problem_document(service: Service
 async def test_signing_out_everywhere_ends_only_sessions_of_that_person(service: Service) -> None:
     grace, ada = await add_person(service, "reviewer", "Grace Hopper"), await add_person(service, "reviewer")
     async with (
-        open_session(service, grace.key) as here,
-        open_session(service, grace.key) as there,
-        open_session(service, ada.key) as other,
+        open_session(service, grace.key) as first_session,
+        open_session(service, grace.key) as second_session,
+        open_session(service, ada.key) as other_session,
     ):
-        form = {"csrf_token": await fetch_csrf_token(here, "/console/account")}
-        ended = await here.post("/console/sign-out-everywhere", data=form, headers=BROWSER)
-        assert ended.headers["location"] == "/console/sign-in"
-        assert (await there.get("/console/account")).status_code == 303
-        assert (await other.get("/console/account")).status_code == 200
+        form = {"csrf_token": await fetch_csrf_token(first_session, "/console/account")}
+        answer = await first_session.post("/console/sign-out-everywhere", data=form, headers=BROWSER)
+        assert answer.headers["location"] == "/console/sign-in"
+        assert (await second_session.get("/console/account")).status_code == 303
+        assert (await other_session.get("/console/account")).status_code == 200
 
 
 @pytest.mark.parametrize("part", ["dossier", "results?format=csv", "panel"])
@@ -123,8 +123,8 @@ async def test_forbidden_or_unfinished_export_shows_an_error_page(service: Servi
         early = _is_page(await officer.get(f"/v1/evaluations/{waits}/contestation", headers=BROWSER), 409)
     assert "This cannot be done now" in early
     async with open_session(service, (await add_person(service, "reviewer")).key) as reviewer:
-        refused = _is_page(await reviewer.get(f"/v1/evaluations/{waits}/contestation", headers=BROWSER), 403)
-    assert "You are not allowed to do this" in refused
+        refusal = _is_page(await reviewer.get(f"/v1/evaluations/{waits}/contestation", headers=BROWSER), 403)
+    assert "You are not allowed to do this" in refusal
 
 
 async def test_unauthenticated_export_request_shows_an_error_page(service: Service) -> None:

@@ -24,9 +24,9 @@ async def test_reviewer_submits_an_opinion_reads_the_report_and_revises(
         await page.get_by_label("4", exact=True).check()
         await page.get_by_label("Why").fill("Sound, and cheap.")
         await page.get_by_role("button", name="Give first review").press("Enter")
-        async with page.expect_popup() as opened:
+        async with page.expect_popup() as popup:
             await page.get_by_role("link", name="Read the report").click()
-        report = await opened.value
+        report = await popup.value
         assert report.url == f"{url}/v1/evaluations/{first}/report"
         await report.close()
         await page.get_by_label("2", exact=True).check()
@@ -43,12 +43,12 @@ async def test_reviewer_submits_an_opinion_reads_the_report_and_revises(
 async def test_a_conflict_takes_a_proposal_off_the_queue(service: Service) -> None:
     ada, _, (first, second) = await create_assigned_call(service, "# One", "# Two")
     async with open_session(service, ada.key) as browser:
-        gone = await submit_form(browser, f"/console/review/{first}", "/conflict", reason="a former student")
-        assert (gone.status_code, gone.headers["location"]) == (303, "/console/queue?removed=1")
-        queue = (await browser.get(gone.headers["location"])).text
+        answer = await submit_form(browser, f"/console/review/{first}", "/conflict", reason="a former student")
+        assert (answer.status_code, answer.headers["location"]) == (303, "/console/queue?removed=1")
+        queue = (await browser.get(answer.headers["location"])).text
         assert "The proposal was removed from your queue." in queue
         assert first not in queue
         assert second in queue
         assert (await browser.get(f"/console/review/{first}")).status_code == 404
-        without = await browser.post(f"/console/review/{second}/opinion", data={"score": "3"})
-        assert without.status_code == 403
+        response = await browser.post(f"/console/review/{second}/opinion", data={"score": "3"})
+        assert response.status_code == 403

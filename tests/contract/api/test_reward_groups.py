@@ -20,10 +20,10 @@ from tests.contract.api.service import ACME, OTHER, Service
 def build_rollout(idea: str = REWARD_ITEM["idea"], **more: Any) -> dict[str, Any]:
     """Return a rollout as NeMo Gym sends it: the request, the response, and the columns of its row."""
     thought = {"type": "reasoning", "id": "r", "summary": [{"type": "summary_text", "text": "Hm."}]}
-    said = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": idea}]}
+    message = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": idea}]}
     return {
         "responses_create_params": {"input": [{"role": "user", "content": REWARD_ITEM["question"]}]},
-        "response": {"id": "resp_1", "object": "response", "output": [thought, said]},
+        "response": {"id": "resp_1", "object": "response", "output": [thought, message]},
         "verifier_metadata": {"abstract": REWARD_ITEM["abstract"]},
         **more,
     }
@@ -39,7 +39,7 @@ def build_member(number: int, idea: str = "", **more: Any) -> dict[str, Any]:
 @asynccontextmanager
 async def judge_jobs(service: Service, values: Mapping[str, int | None]) -> AsyncIterator[list[str]]:
     """Run every job with a score by idea; yield the ideas that were judged."""
-    seen: list[str] = []
+    judged_ideas: list[str] = []
 
     async def work() -> None:
         async with service.services.listener.subscribe("assayer_jobs") as notifications:
@@ -49,38 +49,38 @@ async def judge_jobs(service: Service, values: Mapping[str, int | None]) -> Asyn
                     lease = await service.lease_next()
                     assert isinstance(lease.request, RewardsRequest)
                     ideas = [item.idea for item in lease.request.items]
-                    seen.extend(ideas)
-                    found = [build_reward_outcome(place, values[idea]) for place, idea in enumerate(ideas)]
-                    await store_outcomes(service, lease, *found)
-                    await finish_rewards(service, lease, found)
+                    judged_ideas.extend(ideas)
+                    outcomes = [build_reward_outcome(place, values[idea]) for place, idea in enumerate(ideas)]
+                    await store_outcomes(service, lease, *outcomes)
+                    await finish_rewards(service, lease, outcomes)
                 await notifications.next(0.2)
 
     async with asyncio.TaskGroup() as tasks:  # an error of the worker ends the test at once
         working = tasks.create_task(work())
-        yield seen
+        yield judged_ideas
         working.cancel()
 
 
 async def test_rollout_is_returned_with_its_reward(service: Service, client: httpx2.AsyncClient) -> None:
-    sent = build_rollout(_ng_task_index=7)
+    rollout = build_rollout(_ng_task_index=7)
     async with judge_jobs(service, {REWARD_ITEM["idea"]: 1}):
-        answer = await client.post("/v1/rewards/verify", json=sent)
-    found = answer.json()
-    assert (answer.status_code, found["reward"], found["reward_components"]) == (200, 1.0, {"match": 1.0})
-    assert {key: found[key] for key in sent} == sent
-    assert found["outcome"]["reward"]["reason"] == "It says so."
-    assert found["_ng_failure_class"] is None
+        answer = await client.post("/v1/rewards/verify", json=rollout)
+    reward = answer.json()
+    assert (answer.status_code, reward["reward"], reward["reward_components"]) == (200, 1.0, {"match": 1.0})
+    assert {key: reward[key] for key in rollout} == rollout
+    assert reward["outcome"]["reward"]["reason"] == "It says so."
+    assert reward["_ng_failure_class"] is None
 
 
 async def test_judge_that_failed_gives_null_and_not_zero(service: Service, client: httpx2.AsyncClient) -> None:
     async with judge_jobs(service, {REWARD_ITEM["idea"]: None}):
-        found = (await client.post("/v1/rewards/verify", json=build_rollout())).json()
-    assert (found["reward"], found["reward_components"]) == (None, {})
-    assert found["_ng_failure_class"] == "judge_failed"
+        answer = (await client.post("/v1/rewards/verify", json=build_rollout())).json()
+    assert (answer["reward"], answer["reward_components"]) == (None, {})
+    assert answer["_ng_failure_class"] == "judge_failed"
 
 
 @pytest.mark.parametrize(
-    ("sent", "pointer"),
+    ("body", "pointer"),
     [
         (build_rollout(verifier_metadata={}), "/abstract"),
         (build_rollout(responses_create_params={}), "/question"),
@@ -89,11 +89,11 @@ async def test_judge_that_failed_gives_null_and_not_zero(service: Service, clien
         (build_rollout(judge="nobody"), "/judge"),
     ],
 )
-async def test_rollout_that_cannot_be_judged_says_why(
-    client: httpx2.AsyncClient, sent: dict[str, Any], pointer: str
+async def test_rollout_that_cannot_be_judged_states_the_reason(
+    client: httpx2.AsyncClient, body: dict[str, Any], pointer: str
 ) -> None:
-    refused = check_problem(await client.post("/v1/rewards/verify", json=sent), 422, "invalid-request")
-    assert [error.pointer for error in refused.errors or ()] == [pointer]
+    problem = check_problem(await client.post("/v1/rewards/verify", json=body), 422, "invalid-request")
+    assert [error.pointer for error in problem.errors or ()] == [pointer]
 
 
 async def test_timed_out_verdict_is_awaited_again_without_a_second_job(
@@ -108,62 +108,65 @@ async def test_timed_out_verdict_is_awaited_again_without_a_second_job(
     assert len(await service.database.fetch("SELECT FROM jobs")) == 1
 
 
-async def _compare_all(client: httpx2.AsyncClient, sent: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    answers = await asyncio.gather(*(client.post("/v1/rewards/compare", json=item) for item in sent))
-    assert [answer.status_code for answer in answers] == [200] * len(sent)
+async def _compare_all(client: httpx2.AsyncClient, bodies: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    answers = await asyncio.gather(*(client.post("/v1/rewards/compare", json=item) for item in bodies))
+    assert [answer.status_code for answer in answers] == [200] * len(bodies)
     return [answer.json() for answer in answers]
 
 
 async def test_complete_group_is_rewarded_once_and_identically_on_repeat(
     service: Service, client: httpx2.AsyncClient
 ) -> None:
-    sent = [build_member(number) for number in range(3)]
-    async with judge_jobs(service, {"Idea 0": 1, "Idea 1": 0, "Idea 2": 0}) as seen:
-        first = await _compare_all(client, sent)
-        again = await _compare_all(client, sent)
+    members = [build_member(number) for number in range(3)]
+    async with judge_jobs(service, {"Idea 0": 1, "Idea 1": 0, "Idea 2": 0}) as judged_ideas:
+        first = await _compare_all(client, members)
+        again = await _compare_all(client, members)
     assert [item["reward"] for item in first] == pytest.approx([2 / 3, -1 / 3, -1 / 3])
     assert first[0]["reward_components"] == {"match": 1.0, "group_mean": pytest.approx(1 / 3), "group_judged": 3}
     assert again == first
-    assert sorted(seen) == ["Idea 0", "Idea 1", "Idea 2"]
+    assert sorted(judged_ideas) == ["Idea 0", "Idea 1", "Idea 2"]
 
 
 async def test_member_without_a_reward_is_excluded_from_the_group_mean(
     service: Service, client: httpx2.AsyncClient
 ) -> None:
     async with judge_jobs(service, {"Idea 0": 1, "Idea 1": None, "Idea 2": 0}):
-        found = await _compare_all(client, [build_member(number) for number in range(3)])
-    assert [item["reward"] for item in found] == [0.5, None, -0.5]
-    assert found[1]["reward_components"] == {"group_mean": 0.5, "group_judged": 2}
+        rewards = await _compare_all(client, [build_member(number) for number in range(3)])
+    assert [item["reward"] for item in rewards] == [0.5, None, -0.5]
+    assert rewards[1]["reward_components"] == {"group_mean": 0.5, "group_judged": 2}
 
 
 async def test_incomplete_group_names_its_missing_members_and_can_be_completed(service: Service) -> None:
-    hurried = service.with_services(group_seconds=0.2)
-    async with hurried.open_caller() as client:
-        async with judge_jobs(hurried, {"Idea 0": 1, "Idea 1": 0, "Idea 2": 0}) as seen:
+    hurried_service = service.with_services(group_seconds=0.2)
+    async with hurried_service.open_caller() as client:
+        async with judge_jobs(hurried_service, {"Idea 0": 1, "Idea 1": 0, "Idea 2": 0}) as judged_ideas:
             for _ in range(2):
-                refused = check_problem(
+                problem = check_problem(
                     await client.post("/v1/rewards/compare", json=build_member(1)), 409, "group-incomplete"
                 )
-                assert refused.missing == (0, 2)
-        async with service.open_caller() as patient, judge_jobs(service, {"Idea 0": 1, "Idea 2": 0}) as later:
-            found = await _compare_all(patient, [build_member(number) for number in (0, 1, 2)])
-    assert [item["reward"] for item in found] == pytest.approx([2 / 3, -1 / 3, -1 / 3])
-    assert (seen, sorted(later)) == (["Idea 1"], ["Idea 0", "Idea 2"])
+                assert problem.missing == (0, 2)
+        async with (
+            service.open_caller() as patient_caller,
+            judge_jobs(service, {"Idea 0": 1, "Idea 2": 0}) as later_ideas,
+        ):
+            rewards = await _compare_all(patient_caller, [build_member(number) for number in (0, 1, 2)])
+    assert [item["reward"] for item in rewards] == pytest.approx([2 / 3, -1 / 3, -1 / 3])
+    assert (judged_ideas, sorted(later_ideas)) == (["Idea 1"], ["Idea 0", "Idea 2"])
 
 
 async def test_repeated_member_extends_the_group_wait_only_after_it_expired(service: Service) -> None:
     groups, plan = service.services.reward_groups, GroupPlan("g", 3, "two_analysts")
     job = await groups.begin(ACME, plan, 1, b"words", 0.0)
     await service.services.jobs.add(ACME, [NewJob(id=job, request=WORK, subject="g", priority="interactive")])
-    left = []
+    disconnected = []
     for seconds in (0.0, 100.0, 1_000.0):
         await groups.join(ACME, "g", 1, b"words", job, seconds)
         state = await groups.get(ACME, "g")
         assert state is not None
-        left.append(state.seconds_left)
-    assert left[0] <= 0
-    assert 50 < left[1] <= 100
-    assert left[2] <= left[1]
+        disconnected.append(state.seconds_left)
+    assert disconnected[0] <= 0
+    assert 50 < disconnected[1] <= 100
+    assert disconnected[2] <= disconnected[1]
 
 
 async def test_group_is_shared_between_processes_but_not_between_tenants(
@@ -171,11 +174,11 @@ async def test_group_is_shared_between_processes_but_not_between_tenants(
 ) -> None:
     other_process = Service.build(service.database, listener)
     async with (
-        other_process.open_caller() as there,
-        service.open_caller(tenant=OTHER) as stranger,
+        other_process.open_caller() as other_caller,
+        service.open_caller(tenant=OTHER) as other_tenant,
         judge_jobs(service, {"Idea 0": 1, "Idea 1": 0, "Idea 2": 0}),
     ):
-        posts = [(client, 0), (there, 1), (client, 2), *((stranger, number) for number in range(3))]
+        posts = [(client, 0), (other_caller, 1), (client, 2), *((other_tenant, number) for number in range(3))]
         answers = await asyncio.gather(
             *(item.post("/v1/rewards/compare", json=build_member(number)) for item, number in posts)
         )
@@ -197,21 +200,21 @@ async def test_group_is_shared_between_processes_but_not_between_tenants(
 async def test_mismatched_member_is_rejected_and_not_judged(
     service: Service, changed: dict[str, Any], status: int, slug: str, pointer: str
 ) -> None:
-    hurried = service.with_services(group_seconds=0.01)
-    async with hurried.open_caller() as client:
+    hurried_service = service.with_services(group_seconds=0.01)
+    async with hurried_service.open_caller() as client:
         check_problem(await client.post("/v1/rewards/compare", json=build_member(1)), 409, "group-incomplete")
-        refused = check_problem(
+        problem = check_problem(
             await client.post("/v1/rewards/compare", json={**build_member(1), **changed}), status, slug
         )
-    assert [error.pointer for error in refused.errors or ()] == [pointer]
+    assert [error.pointer for error in problem.errors or ()] == [pointer]
     assert len(await service.database.fetch("SELECT FROM jobs")) == 1
 
 
 async def test_rollout_index_is_used_as_the_group_member_number(service: Service, client: httpx2.AsyncClient) -> None:
-    sent = [{**build_member(number), "member": None, "_ng_rollout_index": number} for number in range(3)]
+    bodies = [{**build_member(number), "member": None, "_ng_rollout_index": number} for number in range(3)]
     async with judge_jobs(service, {"Idea 0": 1, "Idea 1": 1, "Idea 2": 1}):
-        found = await _compare_all(client, sent)
-    assert [item["reward"] for item in found] == [0.0] * 3
+        rewards = await _compare_all(client, bodies)
+    assert [item["reward"] for item in rewards] == [0.0] * 3
 
 
 def build_whole_group(*ideas: str, **more: Any) -> dict[str, Any]:
@@ -227,17 +230,17 @@ async def test_group_sent_as_a_list_is_rewarded_in_order_once_per_key(
     service: Service, client: httpx2.AsyncClient
 ) -> None:
     """Exactly what NeMo Gym's clients of `genrm_compare` send: no field of ours."""
-    sent, headers = build_whole_group("Idea 0", "Idea 1", "Idea 2"), {"Idempotency-Key": "step-1-prompt-4"}
-    async with judge_jobs(service, {"Idea 0": 1, "Idea 1": None, "Idea 2": 0}) as seen:
-        answers = [await client.post("/v1/rewards/compare", json=sent, headers=headers) for _ in range(2)]
+    body, headers = build_whole_group("Idea 0", "Idea 1", "Idea 2"), {"Idempotency-Key": "step-1-prompt-4"}
+    async with judge_jobs(service, {"Idea 0": 1, "Idea 1": None, "Idea 2": 0}) as judged_ideas:
+        answers = [await client.post("/v1/rewards/compare", json=body, headers=headers) for _ in range(2)]
     assert [answer.status_code for answer in answers] == [200, 200]
-    found = answers[0].json()
-    assert found["rewards"] == [0.5, None, -0.5]
-    assert found["metrics"] == {"group_mean": 0.5, "group_judged": 2, "group_failed": 1}
-    assert [item["item"] for item in found["outcomes"]] == [0, 1, 2]
-    assert found["comparison_results"] is None
-    assert answers[1].json() == found
-    assert seen == ["Idea 0", "Idea 1", "Idea 2"]
+    reward = answers[0].json()
+    assert reward["rewards"] == [0.5, None, -0.5]
+    assert reward["metrics"] == {"group_mean": 0.5, "group_judged": 2, "group_failed": 1}
+    assert [item["item"] for item in reward["outcomes"]] == [0, 1, 2]
+    assert reward["comparison_results"] is None
+    assert answers[1].json() == reward
+    assert judged_ideas == ["Idea 0", "Idea 1", "Idea 2"]
 
 
 @pytest.mark.parametrize(
@@ -253,14 +256,14 @@ async def test_group_sent_as_a_list_is_rewarded_in_order_once_per_key(
         ({"limits": {"max_eur": 1}}, "/limits/max_eur"),
     ],
 )
-async def test_list_that_cannot_be_judged_says_why(
+async def test_list_that_cannot_be_judged_states_the_reason(
     client: httpx2.AsyncClient, changed: dict[str, Any], pointer: str
 ) -> None:
-    sent = {**build_whole_group("Idea 0"), **changed}
-    refused = check_problem(await client.post("/v1/rewards/compare", json=sent), 422, "invalid-request")
-    assert [error.pointer for error in refused.errors or ()] == [pointer]
+    body = {**build_whole_group("Idea 0"), **changed}
+    problem = check_problem(await client.post("/v1/rewards/compare", json=body), 422, "invalid-request")
+    assert [error.pointer for error in problem.errors or ()] == [pointer]
 
 
 async def test_member_without_group_and_size_names_the_missing_fields(client: httpx2.AsyncClient) -> None:
-    refused = check_problem(await client.post("/v1/rewards/compare", json=build_rollout()), 422, "invalid-request")
-    assert [error.pointer for error in refused.errors or ()] == ["/group", "/size"]
+    problem = check_problem(await client.post("/v1/rewards/compare", json=build_rollout()), 422, "invalid-request")
+    assert [error.pointer for error in problem.errors or ()] == ["/group", "/size"]

@@ -39,11 +39,11 @@ async def test_outcomes_are_listed_as_they_finish_and_then_in_item_order(
     await store_outcomes(service, lease, build_reward_outcome(0), before=1)
     result = await finish_rewards(service, lease, [build_reward_outcome(0), build_reward_outcome(1, 0)])
     page = await client.get(accepted.links.items, params={"after": first.last})
-    rest = RewardItems.model_validate_json(page.content)
-    assert ([item.item for item in rest.items], rest.last, rest.state) == ([0], 2, "succeeded")
-    whole = RewardsResource.model_validate_json((await client.get(accepted.links.job)).content)
-    assert [item.item for item in whole.items or ()] == [0, 1]
-    assert (whole.result, whole.cost_usd) == (result, 0.02)
+    remaining = RewardItems.model_validate_json(page.content)
+    assert ([item.item for item in remaining.items], remaining.last, remaining.state) == ([0], 2, "succeeded")
+    job = RewardsResource.model_validate_json((await client.get(accepted.links.job)).content)
+    assert [item.item for item in job.items or ()] == [0, 1]
+    assert (job.result, job.cost_usd) == (result, 0.02)
     assert (result.match, result.no_match, result.cost_usd) == (1, 1, 0.02)
 
 
@@ -65,9 +65,9 @@ async def test_reward_of_a_failed_judge_is_absent_and_counted_as_absent(
     await store_outcomes(service, lease, build_reward_outcome(0, None), broken)
     result = await finish_rewards(service, lease, [build_reward_outcome(0, None), broken])
     assert (result.match, result.no_match, result.absent, result.problem) == (0, 0, 1, 1)
-    shown = (await client.get(accepted.links.job)).json()["items"]
-    assert shown[0]["reward"]["value"] == {"reason": "Every analyst was lost."}
-    assert (shown[1]["reward"], shown[1]["problem"]["type"]) == (None, "no-reward")
+    items = (await client.get(accepted.links.job)).json()["items"]
+    assert items[0]["reward"]["value"] == {"reason": "Every analyst was lost."}
+    assert (items[1]["reward"], items[1]["problem"]["type"]) == (None, "no-reward")
 
 
 async def test_outcomes_of_a_lease_that_was_lost_are_not_stored(service: Service, client: httpx2.AsyncClient) -> None:
@@ -102,9 +102,9 @@ async def test_rewards_are_erased_with_their_outcomes(service: Service, client: 
 async def test_invalid_rewards_request_names_the_field(
     client: httpx2.AsyncClient, body: dict[str, object], pointer: str, says: str
 ) -> None:
-    refused = check_problem(await client.post("/v1/rewards", json=body), 422, "invalid-request")
-    found = {error.pointer: error.detail for error in refused.errors or ()}
-    assert says in found[pointer]
+    problem = check_problem(await client.post("/v1/rewards", json=body), 422, "invalid-request")
+    details = {error.pointer: error.detail for error in problem.errors or ()}
+    assert says in details[pointer]
 
 
 async def test_client_reads_outcomes_as_they_finish_and_then_all(service: Service) -> None:
@@ -116,10 +116,10 @@ async def test_client_reads_outcomes_as_they_finish_and_then_all(service: Servic
             await store_outcomes(service, lease, build_reward_outcome(1, 0))
             await store_outcomes(service, lease, build_reward_outcome(0, None), before=1)
             await finish_rewards(service, lease, [build_reward_outcome(0, None), build_reward_outcome(1, 0)])
-        whole = await assayer.rewards.wait(accepted.id)
+        result = await assayer.rewards.wait(accepted.id)
         kinds = [event.kind async for event in assayer.rewards.events(accepted.id)]
     assert reading.result() == [1, 0]
-    assert whole.values() == [None, 0.0]
+    assert result.values() == [None, 0.0]
     assert kinds == ["queued", "started", "succeeded"]
 
 
@@ -146,8 +146,8 @@ async def test_debate_is_returned_as_html_or_markdown(service: Service, client: 
     assert "frame-ancestors 'none'" in policy
     assert page.headers["vary"] == "Accept"
     check_problem(await client.get(f"{accepted.links.items}/0/debate"), 409, "not-finished")
-    refused = check_problem(await client.get(path, headers={"Accept": "application/pdf"}), 406, "not-acceptable")
-    assert "text/html" in refused.detail
+    problem = check_problem(await client.get(path, headers={"Accept": "application/pdf"}), 406, "not-acceptable")
+    assert "text/html" in problem.detail
 
 
 async def test_debate_of_an_unjudged_item_explains_why(service: Service, client: httpx2.AsyncClient) -> None:

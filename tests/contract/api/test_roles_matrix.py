@@ -62,7 +62,7 @@ _PARAMETERS: dict[tuple[str, str], dict[str, str]] = {
 
 
 def _iterate_acts(dependant: Dependant) -> Iterator[tuple[Act, ...]]:
-    yield from (found for found in [getattr(dependant.call, "acts", None)] if found)
+    yield from (dependency_acts for dependency_acts in [getattr(dependant.call, "acts", None)] if dependency_acts)
     for dependency in dependant.dependencies:
         yield from _iterate_acts(dependency)
 
@@ -85,25 +85,25 @@ async def test_each_role_is_allowed_or_refused_as_in_the_permissions_table(servi
     else:
         asks = await add_person(service, role)
         key, member = asks.key, (await add_person(service, "reviewer", "Bob Noyce")).member.id
-    seen = 0
+    checked_count = 0
     for method, path, acts in _iterate_routes(service):
-        thing = {"batches": batch, "evaluations": evaluation, "members": member}.get(path.split("/")[2], "")
+        resource_id = {"batches": batch, "evaluations": evaluation, "members": member}.get(path.split("/")[2], "")
         body: dict[str, Any] = {name: _BODY[name] for name in _FIELDS.get(f"{method} {path}", _FIELDS.get(path, ()))}
         if (path.endswith("/conflicts") and role != "reviewer") or path == "/v1/evaluations/{id}/assignments":
             body["reviewer"] = member
-        named = {"reviewer": member} | _PARAMETERS[method, path] if (method, path) in _PARAMETERS else {}
+        role_body = {"reviewer": member} | _PARAMETERS[method, path] if (method, path) in _PARAMETERS else {}
         async with service.open_client(key) as client:
             answer = await client.request(
                 method,
-                path.replace("{id}", thing).replace("{number}", "1"),
+                path.replace("{id}", resource_id).replace("{number}", "1"),
                 json=body if method in ("POST", "PUT", "PATCH") else None,
-                params=named,
+                params=role_body,
             )
         allowed = any(role in PERMISSIONS[act] for act in acts)
         assert (answer.status_code == 403) == (not allowed), (method, path, answer.text)
         assert answer.status_code != 422 or not allowed, (method, path, answer.text)
-        seen += 1
-    assert seen > 15
+        checked_count += 1
+    assert checked_count > 15
 
 
 def test_every_permission_guards_a_route_with_two_known_exceptions(service: Service) -> None:
@@ -122,20 +122,22 @@ async def test_only_permitted_roles_can_change_the_address_of_a_member(service: 
         else (await add_person(service, role, "Olga Other")).key
     )
     async with service.open_client(own) as client:
-        asked = await client.patch(f"/v1/members/{ada.id}", json={"email": "friend@example.org", "name": "A Friend"})
-        kept = await client.patch(f"/v1/members/{ada.id}", json={"email": "Ada.Byron@example.org", "name": "Ada King"})
+        answer = await client.patch(f"/v1/members/{ada.id}", json={"email": "friend@example.org", "name": "A Friend"})
+        response = await client.patch(
+            f"/v1/members/{ada.id}", json={"email": "Ada.Byron@example.org", "name": "Ada King"}
+        )
     changed = await service.services.members.get(ACME, ada.id)
     assert changed is not None
     if role in PERMISSIONS["change addresses"]:
-        assert (asked.status_code, kept.status_code) == (200, 200)
+        assert (answer.status_code, response.status_code) == (200, 200)
         return
-    assert asked.status_code == 403
+    assert answer.status_code == 403
     assert changed.email.lower() == "ada.byron@example.org"
-    assert kept.status_code == (200 if role in PERMISSIONS["invite people"] else 403)
+    assert response.status_code == (200 if role in PERMISSIONS["invite people"] else 403)
     account = ("https://login.example.org", "friend", "friend@example.org")
     provider = ActBy(Actor("provider:agency", "agency", "machine"), service.services.clock.now())
-    who = await service.services.members.find_or_bind_identity(ACME, *account, provider)
-    assert who is None
+    member = await service.services.members.find_or_bind_identity(ACME, *account, provider)
+    assert member is None
 
 
 async def test_address_change_by_a_demoted_owner_is_rejected(service: Service) -> None:

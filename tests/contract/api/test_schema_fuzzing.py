@@ -56,28 +56,30 @@ class Running(NamedTuple):
     """Id of an existing object, by the first part of its path."""
 
 
-async def _create_things(service: Service, key: str) -> dict[str, str]:
+async def _create_resources(service: Service, key: str) -> dict[str, str]:
     """One of each kind that has an id; the evaluation is done."""
     async with service.open_client(key) as client:
-        done = await client.post("/v1/evaluations", json=BODY)
+        answer = await client.post("/v1/evaluations", json=BODY)
         await service.finish()
         batch = await client.post(
             "/v1/batches",
             content=json.dumps({"text": TEXT}),
             headers={"Content-Type": "application/x-ndjson"},
         )
-        made = await client.post("/v1/keys", json={"name": "robot", "scopes": ["read"]})
+        response = await client.post("/v1/keys", json={"name": "robot", "scopes": ["read"]})
     reviewer = await add_person(service, "reviewer", "Ada Byron")
     return {
-        "evaluations": done.json()["id"],
+        "evaluations": answer.json()["id"],
         "batches": batch.json()["id"],
-        "keys": made.json()["id"],
+        "keys": response.json()["id"],
         "members": str(reviewer.member.id),
         "tenants": "other",
     }
 
 
-async def _serve(database_url: str, started: "threading.Event", told: list[Running], stop: threading.Event) -> None:
+async def _serve(
+    database_url: str, start_event: "threading.Event", services: list[Running], stop: threading.Event
+) -> None:
     async with (
         Database(DatabaseSettings(url=SecretStr(database_url))) as database,
         NotificationListener(database) as listener,
@@ -88,10 +90,10 @@ async def _serve(database_url: str, started: "threading.Event", told: list[Runni
         )
         await service.create_tenant()
         key = await service.create_key("admin")
-        ids = await _create_things(service, key)
+        ids = await _create_resources(service, key)
         async with serve(service.app) as url:
-            told.append(Running(url, key, ids))
-            started.set()
+            services.append(Running(url, key, ids))
+            start_event.set()
             await asyncio.to_thread(stop.wait)
 
 
@@ -99,19 +101,19 @@ async def _serve(database_url: str, started: "threading.Event", told: list[Runni
 def running_service(postgres: SharedPostgres) -> Iterator[Running]:
     """Run the service on its own event loop, because the requests come from synchronous code."""
     url = asyncio.run(postgres.migrated_database())
-    started, stop, told = threading.Event(), threading.Event(), list[Running]()
+    event, stop, services = threading.Event(), threading.Event(), list[Running]()
 
     def serve() -> None:
         try:
-            asyncio.run(_serve(url, started, told, stop))
+            asyncio.run(_serve(url, event, services, stop))
         finally:
-            started.set()
+            event.set()
 
     thread = threading.Thread(target=serve)
     thread.start()
-    started.wait()
+    event.wait()
     try:
-        yield told[0]
+        yield services[0]
     finally:
         stop.set()
         thread.join()

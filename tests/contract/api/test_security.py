@@ -70,8 +70,8 @@ async def test_rejected_key_appears_in_neither_answer_nor_log(
     ],
 )
 async def test_the_scope_that_is_missing_is_named(service: Service, method: str, path: str, scope: str) -> None:
-    others = {"submit", "read", "manage"} - {scope} if scope != "admin" else {"submit", "read", "manage"}
-    async with service.open_caller(*sorted(others)) as client:  # type: ignore[arg-type]
+    other_scopes = {"submit", "read", "manage"} - {scope} if scope != "admin" else {"submit", "read", "manage"}
+    async with service.open_caller(*sorted(other_scopes)) as client:  # type: ignore[arg-type]
         answer = await client.request(
             method, path, json=BODY if path == "/v1/evaluations" and method == "POST" else None
         )

@@ -45,14 +45,14 @@ async def test_evaluations_are_filtered_by_sender_reference(service: Service, cl
     await send_one(client, "A-1", "alone")
     await send_one(client, "folder/A-1", "another name")
     await send_one(client, "call (A-1)", "a third name")
-    listed = await list_references(client, "/v1/evaluations?reference=A-1")
-    assert sorted(reference for _, reference in listed) == ["A-1", "A-1"]
+    references = await list_references(client, "/v1/evaluations?reference=A-1")
+    assert sorted(reference for _, reference in references) == ["A-1", "A-1"]
     assert await list_references(client, f"/v1/batches/{batch}/evaluations?reference=A-11") == [("Bees write", "A-11")]
     # A row number is not a reference, and `%` is not a wildcard.
-    for other in ("row 3", "A-%", "a-1", "A-"):
-        assert await list_references(client, f"/v1/evaluations?reference={other.replace('%', '%25')}") == []
-    async with service.open_caller(tenant=OTHER) as stranger:
-        assert await list_references(stranger, "/v1/evaluations?reference=A-1") == []
+    for other_reference in ("row 3", "A-%", "a-1", "A-"):
+        assert await list_references(client, f"/v1/evaluations?reference={other_reference.replace('%', '%25')}") == []
+    async with service.open_caller(tenant=OTHER) as other_tenant:
+        assert await list_references(other_tenant, "/v1/evaluations?reference=A-1") == []
     check_problem(await client.get("/v1/evaluations?reference="), 422, "invalid-request")
 
 
@@ -68,7 +68,7 @@ async def test_batch_results_are_filtered_by_sender_reference(
 
 
 async def test_rankings_are_filtered_by_idea_reference(service: Service, client: httpx2.AsyncClient) -> None:
-    done = await submit_ranking(client)
+    ranking = await submit_ranking(client)
     await finish_ranking(service)
     waiting = await submit_ranking(client, ideas=[{"id": f"Q-{n}", "text": f"{WORDS} {n}"} for n in range(2)])
     both = await submit_ranking(client, ideas=[{"id": name, "text": f"{WORDS} {name}"} for name in ("Q-1", "P-1")])
@@ -77,22 +77,22 @@ async def test_rankings_are_filtered_by_idea_reference(service: Service, client:
         answer = await client.get(f"/v1/rankings?reference={reference}")
         return [item["id"] for item in answer.json()["items"]]
 
-    assert await list_rankings("P-1") == [both.id, done.id]
+    assert await list_rankings("P-1") == [both.id, ranking.id]
     assert await list_rankings("Q-1") == [both.id, waiting.id]
     assert await list_rankings("P-") == []
-    async with service.open_caller(tenant=OTHER) as stranger:
-        assert (await stranger.get("/v1/rankings?reference=P-1")).json()["items"] == []
+    async with service.open_caller(tenant=OTHER) as other_tenant:
+        assert (await other_tenant.get("/v1/rankings?reference=P-1")).json()["items"] == []
 
 
 async def test_ranking_and_comparisons_use_sender_references(service: Service, client: httpx2.AsyncClient) -> None:
-    ranked = await submit_ranking(client)
+    ranking = await submit_ranking(client)
     await finish_ranking(service)
-    ideas = (await client.get(ranked.links.report)).json()["ideas"]
+    ideas = (await client.get(ranking.links.report)).json()["ideas"]
     assert [idea["reference"] for idea in ideas] == ["P-3", "P-2", "P-1", "P-0"]
-    table = (await client.get(ranked.links.report, headers={"Accept": "text/csv"})).text
+    table = (await client.get(ranking.links.report, headers={"Accept": "text/csv"})).text
     assert [item["reference"] for item in csv.DictReader(io.StringIO(table))] == ["P-3", "P-2", "P-1", "P-0"]
     names = {idea["id"]: idea["reference"] for idea in ideas}
-    lines = [json.loads(line) for line in (await client.get(ranked.links.comparisons)).text.splitlines()]
+    lines = [json.loads(line) for line in (await client.get(ranking.links.comparisons)).text.splitlines()]
     assert lines
     assert all(names[item["first"]] == item["first_reference"] for item in lines)
     assert all(names[item["second"]] == item["second_reference"] for item in lines)
@@ -116,9 +116,9 @@ async def test_row_number_is_not_used_as_a_ranking_reference(service: Service, c
             f"idea {row}",
             row,
         )
-    ranked = await submit_ranking(client, ideas=None, batch=batch)
+    ranking = await submit_ranking(client, ideas=None, batch=batch)
     await finish_ranking(service)
-    ideas = (await client.get(ranked.links.report)).json()["ideas"]
+    ideas = (await client.get(ranking.links.report)).json()["ideas"]
     assert sorted((idea["source"], idea["reference"]) for idea in ideas) == [
         ("row 1 (A-1)", "A-1"),
         ("row 2", ""),
@@ -127,13 +127,13 @@ async def test_row_number_is_not_used_as_a_ranking_reference(service: Service, c
 
 
 async def test_reviewers_cannot_query_sender_references(service: Service, client: httpx2.AsyncClient) -> None:
-    ranked = await submit_ranking(client)
+    ranking = await submit_ranking(client)
     await finish_ranking(service)
     reviewer = await add_person(service, "reviewer")
     for path in (
         "/v1/evaluations?reference=P-1",
         "/v1/rankings?reference=P-1",
-        ranked.links.report,
-        ranked.links.comparisons,
+        ranking.links.report,
+        ranking.links.comparisons,
     ):
         check_problem(await reviewer.get(path), 403, "forbidden")

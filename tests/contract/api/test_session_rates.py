@@ -18,19 +18,19 @@ def limit_rate(service: Service, per_minute: int) -> Service:
 
 async def test_request_rate_of_a_person_is_shared_across_sessions(service: Service) -> None:
     slow, key = limit_rate(service, 4), (await add_person(service, "officer", "Otto Officer")).key
-    other = (await add_person(service, "officer", "Olga Other")).key
+    other_key = (await add_person(service, "officer", "Olga Other")).key
     async with (
         open_session(slow, key) as first,
         open_session(slow, key) as second,
-        open_session(slow, other) as unhindered,
+        open_session(slow, other_key) as unhindered,
     ):
-        taken = [(await browser.get("/console/account")).status_code for browser in (first, second)]
-        taken += [(await browser.get("/v1/batches")).status_code for browser in (first, second)]
-        assert taken == [200] * 4
-        refused = await first.get("/v1/batches")
-        said = check_problem(refused, 429, "rate-limited")
-        assert said.retry_after == int(refused.headers["retry-after"])
-        assert 1 <= said.retry_after <= 15
+        statuses = [(await browser.get("/console/account")).status_code for browser in (first, second)]
+        statuses += [(await browser.get("/v1/batches")).status_code for browser in (first, second)]
+        assert statuses == [200] * 4
+        answer = await first.get("/v1/batches")
+        wait_seconds = check_problem(answer, 429, "rate-limited")
+        assert wait_seconds.retry_after == int(answer.headers["retry-after"])
+        assert 1 <= wait_seconds.retry_after <= 15
         page = await second.get("/console/account", headers={"Accept": "text/html"})
         assert (page.status_code, page.headers["content-type"]) == (429, "text/html; charset=utf-8")
         assert f"Try again in {page.headers['retry-after']} s." in page.text
@@ -51,9 +51,9 @@ async def test_rate_limited_session_recovers_after_waiting(service: Service) -> 
     async def get_wait_after(seconds: float) -> float | None:
         """Let seconds pass on the database's clock, then return the wait of the session."""
         await service.database.execute("UPDATE request_rates SET full_at = full_at - $1 * interval '1 second'", seconds)
-        found = await sessions.find(token, now)
-        assert found is not None
-        return found.wait_seconds
+        session = await sessions.find(token, now)
+        assert session is not None
+        return session.wait_seconds
 
     assert [await get_wait_after(0), await get_wait_after(0)] == [None, None]
     assert await get_wait_after(10) == pytest.approx(20, abs=1)

@@ -85,9 +85,9 @@ async def test_wrong_key_is_explained_and_not_echoed(service: Service) -> None:
 
 async def test_page_redirects_to_sign_in_and_back(service: Service) -> None:
     async with service.open_client() as browser:
-        sent = await browser.get("/console/who?sort=-score&page=2")
-        assert sent.status_code == 303
-        page = await browser.get(sent.headers["location"])
+        response = await browser.get("/console/who?sort=-score&page=2")
+        assert response.status_code == 303
+        page = await browser.get(response.headers["location"])
         assert 'value="/console/who?sort=-score&amp;page=2"' in page.text
         body = {"key": await service.create_key("manage"), "next": "/console/who?sort=-score&page=2"}
         answer = await browser.post("/console/sign-in", data=body, headers=ORIGIN)
@@ -96,8 +96,8 @@ async def test_page_redirects_to_sign_in_and_back(service: Service) -> None:
 
 async def test_partial_page_request_redirects_the_whole_page_to_sign_in(service: Service) -> None:
     async with service.open_client() as browser:
-        told = {"HX-Request": "true", "HX-Current-URL": "http://api/console/calls/x?page=2"}
-        answer = await browser.get("/console/who", headers=told)
+        headers = {"HX-Request": "true", "HX-Current-URL": "http://api/console/calls/x?page=2"}
+        answer = await browser.get("/console/who", headers=headers)
     back = "/console/sign-in?next=%2Fconsole%2Fcalls%2Fx%3Fpage%3D2"
     assert (answer.status_code, answer.headers["hx-redirect"]) == (401, back)
 
@@ -115,12 +115,12 @@ async def test_partial_page_request_redirects_the_whole_page_to_sign_in(service:
 )
 async def test_form_after_session_expiry_returns_to_its_page(service: Service, referer: str | None, back: str) -> None:
     async with service.open_client() as browser:
-        sent = await browser.post("/console/who", headers={**ORIGIN, **({"Referer": referer} if referer else {})})
-    assert (sent.status_code, sent.headers["location"]) == (303, f"/console/sign-in?next={quote(back, safe='')}")
+        answer = await browser.post("/console/who", headers={**ORIGIN, **({"Referer": referer} if referer else {})})
+    assert (answer.status_code, answer.headers["location"]) == (303, f"/console/sign-in?next={quote(back, safe='')}")
 
 
 @pytest.mark.parametrize(
-    "said",
+    "token_kind",
     [
         "https://evil.example/",
         "//evil.example",
@@ -136,8 +136,8 @@ async def test_form_after_session_expiry_returns_to_its_page(service: Service, r
         "\\x",
     ],
 )
-def test_unsafe_redirect_targets_are_replaced_by_the_console(said: str) -> None:
-    assert to_console_path(said) == "/console"
+def test_unsafe_redirect_targets_are_replaced_by_the_console(token_kind: str) -> None:
+    assert to_console_path(token_kind) == "/console"
 
 
 async def test_session_cookie_is_host_only_and_http_only(service: Service) -> None:
@@ -171,13 +171,13 @@ async def test_over_tls_only_the_host_prefixed_cookie_is_accepted(service: Servi
 
 async def test_signing_out_invalidates_copied_cookies(service: Service) -> None:
     async with open_session(service, await service.create_key("manage")) as browser:
-        stolen = dict(browser.cookies)
+        stolen_cookies = dict(browser.cookies)
         token = (await browser.get("/console/who")).json()["csrf"]
         answer = await browser.post("/console/sign-out", data={"csrf_token": token}, headers=ORIGIN)
         assert (answer.status_code, answer.headers["location"]) == (303, "/console/sign-in")
         assert not browser.cookies
     async with service.open_client() as thief:
-        assert (await thief.get("/console/who", headers=_build_cookie_header(stolen))).status_code == 303
+        assert (await thief.get("/console/who", headers=_build_cookie_header(stolen_cookies))).status_code == 303
 
 
 async def test_signing_in_again_makes_a_new_session_and_ends_the_old(service: Service) -> None:
@@ -186,8 +186,8 @@ async def test_signing_in_again_makes_a_new_session_and_ends_the_old(service: Se
         await browser.post("/console/sign-in", data={"key": await service.create_key("manage")}, headers=ORIGIN)
         assert dict(browser.cookies) != before
         assert (await browser.get("/console/who")).json()["role"] == "owner"
-    async with service.open_client() as other:
-        assert (await other.get("/console/who", headers=_build_cookie_header(before))).status_code == 303
+    async with service.open_client() as other_client:
+        assert (await other_client.get("/console/who", headers=_build_cookie_header(before))).status_code == 303
 
 
 async def test_planted_session_token_is_never_adopted(service: Service) -> None:
@@ -268,14 +268,14 @@ async def test_state_change_requires_own_origin_and_csrf_token(
 ) -> None:
     async with open_session(service, await service.create_key("manage")) as browser:
         right = (await browser.get("/console/who")).json()["csrf"]
-        said = {"right": right, "wrong": "0" * len(right), None: None}[token]
+        token_value = {"right": right, "wrong": "0" * len(right), None: None}[token]
         headers = {} if origin is None else {"Origin": origin}
         if way == "header":
             answer = await browser.post(
-                "/console/who", headers=headers | ({"X-CSRF-Token": said} if said is not None else {})
+                "/console/who", headers=headers | ({"X-CSRF-Token": token_value} if token_value is not None else {})
             )
         else:
-            answer = await browser.post("/console/who", headers=headers, data={"csrf_token": said or ""})
+            answer = await browser.post("/console/who", headers=headers, data={"csrf_token": token_value or ""})
     assert answer.status_code == (200 if allowed else 403)
 
 
@@ -297,17 +297,17 @@ async def test_sec_fetch_site_header_is_checked_too(
     """Pages that give no referrer name no origin."""
     async with open_session(service, await service.create_key("manage")) as browser:
         token = (await browser.get("/console/who")).json()["csrf"]
-        said = {} if origin is None else {"Origin": origin}
-        headers = said | {"Sec-Fetch-Site": site, "X-CSRF-Token": token}
+        sent_headers = {} if origin is None else {"Origin": origin}
+        headers = sent_headers | {"Sec-Fetch-Site": site, "X-CSRF-Token": token}
         assert (await browser.post("/console/who", headers=headers)).status_code == (200 if allowed else 403)
 
 
 async def test_csrf_token_is_rejected_in_another_session(service: Service) -> None:
     async with (
-        open_session(service, await service.create_key("manage")) as mine,
+        open_session(service, await service.create_key("manage")) as own_session,
         open_session(service, await service.create_key("manage")) as yours,
     ):
-        token = (await mine.get("/console/who")).json()["csrf"]
+        token = (await own_session.get("/console/who")).json()["csrf"]
         answer = await yours.post("/console/who", headers=ORIGIN | {"X-CSRF-Token": token})
     check_problem(answer, 403, "forbidden")
 
@@ -347,8 +347,8 @@ async def test_machine_key_opens_the_console_but_makes_no_decisions(service: Ser
             ("POST", f"/v1/evaluations/{evaluation}/override", {"score": 0.5, "reason": "Because."}),
             ("POST", f"/v1/evaluations/{evaluation}/remarks", {"text": "A remark."}),
         ):
-            refused = await browser.request(method, path, json=body, headers=headers)
-            assert "does not belong to a member" in check_problem(refused, 403, "forbidden").detail
+            answer = await browser.request(method, path, json=body, headers=headers)
+            assert "does not belong to a member" in check_problem(answer, 403, "forbidden").detail
 
 
 async def test_page_uses_its_session_for_api_requests(service: Service) -> None:
@@ -358,8 +358,8 @@ async def test_page_uses_its_session_for_api_requests(service: Service) -> None:
         assert check_problem(await browser.get("/v1/keys"), 403, "forbidden").scope == "manage"
         check_problem(await browser.post("/v1/evaluations", json=BODY), 403, "forbidden")
         check_problem(await browser.post("/v1/evaluations", json=BODY, headers=ORIGIN), 403, "forbidden")
-        asked = await browser.post("/v1/evaluations", json=BODY, headers=ORIGIN | {"X-CSRF-Token": token})
-        assert asked.status_code == 202
+        answer = await browser.post("/v1/evaluations", json=BODY, headers=ORIGIN | {"X-CSRF-Token": token})
+        assert answer.status_code == 202
         await browser.post("/console/sign-out", data={"csrf_token": token}, headers=ORIGIN)
         check_problem(
             await browser.get("/v1/evaluations", headers=_build_cookie_header({"assayer-session": "A" * 43})),

@@ -23,8 +23,8 @@ _LINK = re.compile(r"https://assayer\.example\.org(/console/sign-in/link/[\w-]{4
 
 @pytest.fixture
 async def smtp() -> AsyncIterator[MailServer]:
-    async with run_mail_server() as opened:
-        yield opened
+    async with run_mail_server() as mail_server:
+        yield mail_server
 
 
 async def _create_link(service: Service, member: Person) -> str:
@@ -71,10 +71,10 @@ async def test_link_works_once_and_not_for_others(service: Service, owner: Perso
         )
 
 
-@pytest.mark.parametrize("how", ["expired", "removed", "another address", "another role"])
-async def test_link_ends_with_its_time_or_its_person(service: Service, owner: Person, ada: Person, how: str) -> None:
+@pytest.mark.parametrize("method", ["expired", "removed", "another address", "another role"])
+async def test_link_ends_with_its_time_or_its_person(service: Service, owner: Person, ada: Person, method: str) -> None:
     link, member = await _create_link(service, ada), f"/v1/members/{ada.member.id}"
-    match how:
+    match method:
         case "expired":
             await service.database.execute("UPDATE sign_in_links SET expires_at = now() - interval '1 second'")
         case "removed":
@@ -133,8 +133,8 @@ async def test_officer_reminds_reviewers_of_missing_reviews(
     async with open_session(service, officer.key) as browser:
         assert (await submit_form(browser, f"/console/calls/{batch}/panel", "/reminders")).status_code == 303
     assert len(await service.services.mails.list_for_member(ada.member.tenant, MemberId(ada.member.id))) == 1
-    acts = [entry.action for entry in await service.services.audit_log.list_entries(ada.member.tenant)]
-    assert acts.count("reviewers reminded") == 1
+    actions = [entry.action for entry in await service.services.audit_log.list_entries(ada.member.tenant)]
+    assert actions.count("reviewers reminded") == 1
 
 
 async def test_reviewers_of_a_call_are_asked_for_bids_by_mail_with_a_link(
@@ -143,8 +143,8 @@ async def test_reviewers_of_a_call_are_asked_for_bids_by_mail_with_a_link(
     bob = await add_person(service, "reviewer", "Bob Noyce")
     batch, _ = await call_of(service, "# One")
     await choose_reviewers(officer, batch, list_member_ids(ada))
-    for wanted in (True, True):
-        assert (await officer.put(f"/v1/batches/{batch}/bidding", json={"open": wanted})).status_code == 200
+    for expected in (True, True):
+        assert (await officer.put(f"/v1/batches/{batch}/bidding", json={"open": expected})).status_code == 200
     async with send_mails(service, smtp.port):
         (letter,) = await smtp.receive(1)
     assert letter.recipients == (ada.member.email,)
@@ -156,15 +156,15 @@ async def test_reviewers_of_a_call_are_asked_for_bids_by_mail_with_a_link(
     assert not await service.services.mails.list_for_member(bob.member.tenant, MemberId(bob.member.id))
 
 
-async def test_page_says_that_no_mail_is_sent(service: Service, officer: Person, ada: Person) -> None:
+async def test_page_states_that_no_mail_is_sent(service: Service, officer: Person, ada: Person) -> None:
     mails = PgMails(service.database, enabled=False)
-    silent = service.with_services(mails=mails)
-    batch, _ = await call_of(silent, "# One")
+    silent_service = service.with_services(mails=mails)
+    batch, _ = await call_of(silent_service, "# One")
     await officer.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
-    async with open_session(silent, officer.key) as browser:
+    async with open_session(silent_service, officer.key) as browser:
         page = f"/console/calls/{batch}/panel"
-        shown = (await browser.get(page)).text
-        assert "This service does not send email" in shown
-        assert ada.member.email in shown, "the officer can write to her"
+        page_text = (await browser.get(page)).text
+        assert "This service does not send email" in page_text
+        assert ada.member.email in page_text, "the officer can write to her"
         assert (await submit_form(browser, page, "/reminders")).status_code == 409
         assert "Send me a link" not in (await browser.get("/console/sign-in")).text

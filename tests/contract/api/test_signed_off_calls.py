@@ -22,9 +22,9 @@ _BROKEN = Problem(type="about:blank", title="It failed", detail="It failed.")
 
 async def _sign_off(service: Service, batch: str, owner: Person | None = None) -> int:
     owner = owner or await add_person(service, "owner", "Olga Owner")
-    signed = await owner.post(f"/v1/batches/{batch}/sign-off", json={"allow_unfinished_evaluations": True})
-    assert signed.status_code == 200, signed.text
-    number: int = signed.json()["audit_number"]
+    answer = await owner.post(f"/v1/batches/{batch}/sign-off", json={"allow_unfinished_evaluations": True})
+    assert answer.status_code == 200, answer.text
+    number: int = answer.json()["audit_number"]
     return number
 
 
@@ -51,16 +51,16 @@ _LATE: dict[str, Late] = {
 @pytest.mark.parametrize("act", _LATE)
 async def test_signed_off_call_cannot_be_changed(service: Service, officer: Person, act: str) -> None:
     rows = [{"title": f"Reeds {n}", "text": make_idea_text(n)} for n in (1, 2)]
-    made = await officer.post("/v1/batches?open=true", content=render_jsonl(rows), headers=JSONL_HEADERS)
-    batch = made.json()["id"]
+    answer = await officer.post("/v1/batches?open=true", content=render_jsonl(rows), headers=JSONL_HEADERS)
+    batch = answer.json()["id"]
     failed, waits = [item["id"] for item in (await officer.get(f"/v1/batches/{batch}/evaluations")).json()["items"]]
     if act.startswith("retry"):
         failed = (await service.finish(_BROKEN)).job
     number = await _sign_off(service, batch)
     before = (await officer.get(f"/v1/batches/{batch}")).json()
     assert before["open"] is False
-    refused = check_problem(await _LATE[act](officer, batch, failed if "retry" in act else waits), 409, "conflict")
-    assert "was signed off on" in refused.detail
+    problem = check_problem(await _LATE[act](officer, batch, failed if "retry" in act else waits), 409, "conflict")
+    assert "was signed off on" in problem.detail
     after = (await officer.get(f"/v1/batches/{batch}")).json()
     assert [after[key] for key in ("rows", "states", "name", "open")] == [
         before[key] for key in ("rows", "states", "name", "open")
@@ -71,20 +71,23 @@ async def test_signed_off_call_cannot_be_changed(service: Service, officer: Pers
 
 
 async def test_repeated_rows_request_is_answered_identically_after_sign_off(service: Service, officer: Person) -> None:
-    made = await officer.post(
+    answer = await officer.post(
         "/v1/batches?open=true",
         content=render_jsonl([{"title": "Reeds", "text": make_idea_text(1)}]),
         headers=JSONL_HEADERS,
     )
-    batch, at = made.json()["id"], f"/v1/batches/{made.json()['id']}/rows?first_row={made.json()['next_row']}&open=true"
+    batch, path = (
+        answer.json()["id"],
+        f"/v1/batches/{answer.json()['id']}/rows?first_row={answer.json()['next_row']}&open=true",
+    )
     part, headers = (
         render_jsonl([{"title": "Moss", "text": make_idea_text(2)}]),
         JSONL_HEADERS | {"Idempotency-Key": "2"},
     )
-    taken = await officer.post(at, content=part, headers=headers)
+    response = await officer.post(path, content=part, headers=headers)
     await _sign_off(service, batch)
-    again = await officer.post(at, content=part, headers=headers)
-    assert (again.status_code, again.json()) == (202, taken.json())
+    again = await officer.post(path, content=part, headers=headers)
+    assert (again.status_code, again.json()) == (202, response.json())
 
 
 async def test_concurrent_score_overrides_are_rejected_after_sign_off(service: Service) -> None:
@@ -107,8 +110,8 @@ async def test_concurrent_score_overrides_are_rejected_after_sign_off(service: S
 async def test_an_applicant_is_erased_from_a_call_that_is_signed_off(service: Service, owner: Person) -> None:
     batch, (first, second) = await call_of(service, "# One", "# Two")
     await _sign_off(service, batch, owner)
-    gone = await owner.post("/v1/erasures", json={"source": "0.txt"})
-    assert [item["id"] for item in gone.json()["jobs"]] == [first]
+    answer = await owner.post("/v1/erasures", json={"source": "0.txt"})
+    assert [item["id"] for item in answer.json()["jobs"]] == [first]
     check_problem(await owner.get(f"/v1/evaluations/{first}"), 410, "gone")
     assert (await owner.delete(f"/v1/evaluations/{second}?erase=true")).status_code == 204
     check_problem(await owner.get(f"/v1/evaluations/{second}"), 410, "gone")
@@ -121,16 +124,16 @@ async def test_signed_off_pages_hide_unavailable_actions(service: Service) -> No
     officer = await add_person(service, "officer", "Otto Officer")
     batch, (first, _) = await call_of(service, "# One", "# Two")
     await service.finish(_BROKEN)
-    call, one = f"/console/calls/{batch}", f"/console/proposals/{first}"
-    acts = ((f"{call}/cancel", call), (f"{call}/retry", call), (f"{one}/remarks", one))
+    call, proposal = f"/console/calls/{batch}", f"/console/proposals/{first}"
+    acts = ((f"{call}/cancel", call), (f"{call}/retry", call), (f"{proposal}/remarks", proposal))
     async with open_session(service, officer.key) as browser:
-        shown = "".join([(await browser.get(page)).text for page in (call, one)])
-        assert all(act in shown for act, _ in acts)
-        token = await fetch_csrf_token(browser, one)
+        pages = "".join([(await browser.get(page)).text for page in (call, proposal)])
+        assert all(act in pages for act, _ in acts)
+        token = await fetch_csrf_token(browser, proposal)
         await _sign_off(service, batch)
-        shown = "".join([(await browser.get(page)).text for page in (call, one)])
-        assert not any(act in shown for act, _ in acts)
-        assert f'<a href="{call}/panel#signed">Statement and receipt</a>' in shown
+        pages = "".join([(await browser.get(page)).text for page in (call, proposal)])
+        assert not any(act in pages for act, _ in acts)
+        assert f'<a href="{call}/panel#signed">Statement and receipt</a>' in pages
         assert "The call is signed off and can no longer be changed." in (await browser.get(f"{call}/terms")).text
         for act, _ in acts:
             body = {"csrf_token": token, "text": "One more."}

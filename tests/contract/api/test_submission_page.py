@@ -63,8 +63,8 @@ async def test_folder_is_checked_fixed_and_submitted_as_a_single_call(
         await page.get_by_role("button", name="Check and estimate").click()
         await page.get_by_text("3 proposals can be evaluated").wait_for()
         await page.get_by_role("heading", name="2 refused").wait_for()
-        refused = await page.locator("#refused li", has_text="Fix table.csv:2").inner_text()
-        assert refused.count("table.csv:2") == 2, "once before the reason, once to be mended"
+        refused_text = await page.locator("#refused li", has_text="Fix table.csv:2").inner_text()
+        assert refused_text.count("table.csv:2") == 2, "once before the reason, once to be mended"
         assert await service.services.jobs.list_batches(ACME, after=None, limit=9) == []
         await page.get_by_text("Fix broken.pdf").click()
         await page.get_by_label("Or its text").first.fill(f"{TEXT} mended")
@@ -85,16 +85,18 @@ async def test_folder_is_checked_fixed_and_submitted_as_a_single_call(
     (first,) = await service.services.jobs.list_batches(ACME, after=None, limit=9)
     assert first.name == "Spring", "fixed rows join their call"
     assert first.rejected == (), "the row that was fixed needs no attention"
-    named = ["A-1 - proposal.txt", "A-2 - proposal.txt", "broken.pdf.txt", "table.csv:1", "table.csv:2.txt"]
-    assert await _list_sources(service, first.id) == [f"Spring - {name}" if name[0] == "A" else name for name in named]
+    row_names = ["A-1 - proposal.txt", "A-2 - proposal.txt", "broken.pdf.txt", "table.csv:1", "table.csv:2.txt"]
+    assert await _list_sources(service, first.id) == [
+        f"Spring - {name}" if name[0] == "A" else name for name in row_names
+    ]
 
 
 @pytest.mark.slow
 async def test_chosen_board_models_are_used_and_duplicates_are_named(service: Service, tmp_path: Path) -> None:
     complaints: list[str] = []
     corpora = MemoryCorpusVersions(MemoryCorpus((), HashingEmbedder()))
-    permitting = service.with_services(board_models=("large", "other"), corpora=corpora)
-    async with open_submission_page(permitting, complaints, width=390) as page:
+    permitting_service = service.with_services(board_models=("large", "other"), corpora=corpora)
+    async with open_submission_page(permitting_service, complaints, width=390) as page:
         models = page.get_by_role("group", name="Models for the simulated reviewers")
         assert await models.is_hidden()
         await page.get_by_label("Method").select_option("innoeval")
@@ -104,16 +106,16 @@ async def test_chosen_board_models_are_used_and_duplicates_are_named(service: Se
         await page.get_by_role("button", name="Check and estimate").click()
         await page.get_by_role("heading", name="If you submit this").wait_for()
         assert await page.locator("main button.first").all_inner_texts() == ["Submit"], "the next button leads"
-        told = await page.inner_text("#outcome")
+        outcome_text = await page.inner_text("#outcome")
         await check_page(page, "submission-board", 390)
         await page.get_by_role("button", name="Submit").click()
         await page.get_by_role("heading", name="2 proposals submitted").wait_for()
     assert complaints == []
-    assert "1 has the same text as another and is paid for only once" in told
-    assert "two.txt has the same text as one.txt" in told
-    assert "Of 2 proposals checked, the corpus covers the field of 2 well" in told
-    asked = await service.database.fetch("SELECT request -> 'board_models' AS models FROM jobs")
-    assert [row["models"] for row in asked] == ['["other"]', '["other"]']
+    assert "1 has the same text as another and is paid for only once" in outcome_text
+    assert "two.txt has the same text as one.txt" in outcome_text
+    assert "Of 2 proposals checked, the corpus covers the field of 2 well" in outcome_text
+    rows = await service.database.fetch("SELECT request -> 'board_models' AS models FROM jobs")
+    assert [row["models"] for row in rows] == ['["other"]', '["other"]']
 
 
 @pytest.mark.slow
@@ -139,22 +141,22 @@ async def test_large_table_is_sent_in_parts_and_resumed_without_duplicates(
     [call] = await service.services.jobs.list_batches(ACME, after=None, limit=9)
     assert (call.rows, call.open, call.rejected) == (20, False, ())
     async with service.open_caller() as owner:
-        listed = (await owner.get(f"/v1/batches/{call.id}/evaluations?limit=50")).json()["items"]
-    assert len({item["title"] for item in listed}) == 20
+        items = (await owner.get(f"/v1/batches/{call.id}/evaluations?limit=50")).json()["items"]
+    assert len({item["title"] for item in items}) == 20
 
 
 @pytest.mark.slow
 async def test_rejected_large_part_is_resent_in_smaller_parts(service: Service) -> None:
     """Simulates load, when reading takes too long, or a proxy that accepts smaller requests only."""
     too_much = {"type": "about:blank", "title": "Content too large", "status": 413, "detail": "Send them in parts."}
-    refused: list[int] = []
+    refused_sizes: list[int] = []
 
     async def reject_large_parts(route: Route) -> None:
         size = len(route.request.post_data_buffer or b"")
         if size <= _PROXY_BYTES:
             await route.continue_()
             return
-        refused.append(size)
+        refused_sizes.append(size)
         await route.fulfill(status=413, json=too_much, content_type="application/problem+json")
 
     rows = "".join(f'"Idea\n{n}","{TEXT} {n} {"and more " * 60}"\n' for n in range(20))
@@ -165,20 +167,20 @@ async def test_rejected_large_part_is_resent_in_smaller_parts(service: Service) 
         await page.get_by_text("20 proposals can be evaluated").wait_for()
         await page.get_by_role("button", name="Submit").click()
         await page.get_by_role("heading", name="20 proposals submitted").wait_for()
-    assert refused
+    assert refused_sizes
     [call] = await service.services.jobs.list_batches(ACME, after=None, limit=9)
     assert (call.rows, call.open, call.rejected) == (20, False, ())
     sources = await _list_sources(service, call.id)
     assert any("large (part 1.1" in source for source in sources), sources
-    listed = (await service.machine.get(f"/v1/batches/{call.id}/evaluations?limit=50")).json()["items"]
-    assert len({item["title"] for item in listed}) == 20
+    items = (await service.machine.get(f"/v1/batches/{call.id}/evaluations?limit=50")).json()["items"]
+    assert len({item["title"] for item in items}) == 20
 
 
 @pytest.mark.slow
 async def test_single_row_rejected_with_413_shows_the_service_message(service: Service) -> None:
     async with open_submission_page(service, []) as page:
-        why = {"title": "Content too large", "detail": "Parsing these ideas exceeded the limit of 60 s."}
-        await page.route("**/v1/batches**", lambda route: route.fulfill(status=413, json=why))
+        problem = {"title": "Content too large", "detail": "Parsing these ideas exceeded the limit of 60 s."}
+        await page.route("**/v1/batches**", lambda route: route.fulfill(status=413, json=problem))
         await page.evaluate(DROP_FILE, ["one.csv", f'title,text\n"Idea","{TEXT}"\n'])
         await page.get_by_role("button", name="Check and estimate").click()
         await page.get_by_text("Parsing these ideas exceeded the limit of 60 s.").wait_for()

@@ -27,8 +27,8 @@ async def test_first_proposal_is_in_sight_and_headings_stay_there(service: Servi
         assert titles[people + 1].startswith("Rank"), "people’s mean stands beside the program’s rank and band"
         await page.set_viewport_size({"width": 1280, "height": 500})
         await page.locator("#table tbody tr").last.evaluate("one => one.scrollIntoView({block: 'end'})")
-        for seen in (page.locator("#table thead"), page.get_by_role("button", name="Compare selected")):
-            box = await seen.evaluate("one => [one.getBoundingClientRect().top, one.getBoundingClientRect().bottom]")
+        for element in (page.locator("#table thead"), page.get_by_role("button", name="Compare selected")):
+            box = await element.evaluate("one => [one.getBoundingClientRect().top, one.getBoundingClientRect().bottom]")
             assert 0 <= box[0] < box[1] <= 501, "it stays in sight"
         await look_over(page, "table-tool", _SCREEN)
 

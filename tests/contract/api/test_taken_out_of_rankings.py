@@ -44,8 +44,8 @@ async def store_judged_ranking(service: Service, call: str) -> str:
     earlier = await rank_call(service, call, blind=False)
     body = {"batch": call, "shortlist_size": 3, "blind": False, "previous_ranking": earlier}
     headers = {"Idempotency-Key": f"after-{earlier}"}
-    made = await service.machine.post("/v1/rankings", json=body, headers=headers)
-    assert made.status_code == 202, made.text
+    answer = await service.machine.post("/v1/rankings", json=body, headers=headers)
+    assert answer.status_code == 202, answer.text
     # As long as it is there it holds the applicant too.
     assert (await service.machine.delete(f"/v1/rankings/{earlier}?erase=true")).status_code == 204
     lease = await service.lease_next()
@@ -60,25 +60,25 @@ async def store_judged_ranking(service: Service, call: str) -> str:
     )
     made_of = ranked_ideas.ranking
     names = {idea.id: idea.title for idea in made_of.ideas}
-    everybody = f"{WORDS_OF_MODEL}: {', '.join(names.values())}"
+    everyone = f"{WORDS_OF_MODEL}: {', '.join(names.values())}"
     analysis = GroupAnalysis(
-        overview=everybody,
+        overview=everyone,
         dimensions=tuple(
-            DimensionAnalysis(dimension=dimension.name, text=everybody) for dimension in made_of.dimensions
+            DimensionAnalysis(dimension=dimension.name, text=everyone) for dimension in made_of.dimensions
         ),
         ideas=tuple(
             IdeaAnalysis(id=idea.id, rank_explanation=idea.title, changes_needed="Try.") for idea in made_of.ideas
         ),
-        close_calls=(CloseCall(higher=made_of.ideas[0].id, lower=made_of.ideas[2].id, deciding_fact=everybody),),
+        close_calls=(CloseCall(higher=made_of.ideas[0].id, lower=made_of.ideas[2].id, deciding_fact=everyone),),
     )
     comparisons = tuple(
         comparison.model_copy(
             update={
                 "verdicts": tuple(
-                    said.model_copy(
+                    verdict.model_copy(
                         update={"reason": f"{WORDS_OF_MODEL} {names[comparison.first]}, {names[comparison.second]}"}
                     )
-                    for said in comparison.verdicts
+                    for verdict in comparison.verdicts
                 )
             }
         )
@@ -86,21 +86,21 @@ async def store_judged_ranking(service: Service, call: str) -> str:
     )
     result = RankingResult(ranking=made_of.model_copy(update={"analysis": analysis}), comparisons=comparisons)
     called = call_record("ranking.comparison")
-    asked = (Message(role="user", content="Idea of worth 3 or Idea of worth 2?"),)
+    messages = (Message(role="user", content="Idea of worth 3 or Idea of worth 2?"),)
     await PgAnswerCache(service.database).record(
         LedgerRow(run_id=run, key="k1", record=called, outcome="answered", at=service.services.clock.now()),
-        CachedAnswer(key="k1", value="{}", record=called, messages=asked),
+        CachedAnswer(key="k1", value="{}", record=called, messages=messages),
     )
     dumped = result.model_dump(mode="json")
     assert await leases.finish(lease, JobVerdict(state="succeeded", run_id=run, result=dumped, cost_usd=0.25))
-    return str(made.json()["id"])
+    return str(answer.json()["id"])
 
 
 async def read(service: Service, ranking: str) -> tuple[Ranking, list[NamedComparison]]:
-    found = await service.machine.get(f"/v1/rankings/{ranking}/report")
-    assert found.status_code == 200, found.text
+    answer = await service.machine.get(f"/v1/rankings/{ranking}/report")
+    assert answer.status_code == 200, answer.text
     lines = (await service.machine.get(f"/v1/rankings/{ranking}/comparisons")).text.splitlines()
-    return Ranking.model_validate_json(found.content), [NamedComparison.model_validate_json(line) for line in lines]
+    return Ranking.model_validate_json(answer.content), [NamedComparison.model_validate_json(line) for line in lines]
 
 
 async def erase(service: Service, source: str = WHO) -> dict[str, Any]:
@@ -108,28 +108,28 @@ async def erase(service: Service, source: str = WHO) -> dict[str, Any]:
     return await erase_and_fetch_proof(service.machine, source=source)
 
 
-@pytest.mark.parametrize("signed", [False, True])
-async def test_ranking_keeps_the_other_proposals_unchanged_after_an_erasure(service: Service, signed: bool) -> None:
+@pytest.mark.parametrize("is_signed", [False, True])
+async def test_ranking_keeps_the_other_proposals_unchanged_after_an_erasure(service: Service, is_signed: bool) -> None:
     call = await evaluate_call_of_six(service)
     ranking = await store_judged_ranking(service, call)
     before, answers = await read(service, ranking)
-    gone = before.ideas[2]
-    assert (gone.source, before.size) == (WHO, ENTRANTS)
-    if signed:
+    erased_idea = before.ideas[2]
+    assert (erased_idea.source, before.size) == (WHO, ENTRANTS)
+    if is_signed:
         owners = await add_person(service, "owner", "Olga Owner")
         assert (await owners.post(f"/v1/batches/{call}/sign-off", json={})).status_code == 200
     proof = await erase(service)
-    after, left = await read(service, ranking)
-    assert after.ideas == tuple(idea for idea in before.ideas if idea.id != gone.id)
+    after, redacted = await read(service, ranking)
+    assert after.ideas == tuple(idea for idea in before.ideas if idea.id != erased_idea.id)
     assert [idea.rank for idea in after.ideas] == [1, 2, 4, 5, 6]
     assert (after.shortlist_size, after.judge, after.size) == (before.shortlist_size, before.judge, ENTRANTS)
     (gap,) = after.erased
     assert (gap.rank, str(gap.erased_on)) == (3, proof["erased_at"][:10])
-    assert left == [answer for answer in answers if gone.id not in (answer.first, answer.second)]
-    assert 0 < len(left) < len(answers)
+    assert redacted == [answer for answer in answers if erased_idea.id not in (answer.first, answer.second)]
+    assert 0 < len(redacted) < len(answers)
     assert "was erased on" in str(after.analysis)
     assert (proof["still_stored"], proof["redacted_rankings"]) == ([], [ranking])
-    for word in (gone.id, gone.title, WHO, f"{WORDS_OF_MODEL}:"):
+    for word in (erased_idea.id, erased_idea.title, WHO, f"{WORDS_OF_MODEL}:"):
         assert await find_tables_with(service.database, word) == [], word
     assert await service.database.fetch("SELECT FROM answers") == []  # what was sent stands in them, packed
     assert len(await service.database.fetch("SELECT FROM ledger")) == 1
@@ -166,45 +166,49 @@ async def test_erasure_preview_lists_rankings_that_remain(
     service: Service, client: httpx2.AsyncClient, program: Program
 ) -> None:
     ranking = await store_judged_ranking(service, await evaluate_call_of_six(service))
-    would = (await client.post("/v1/erasures", json={"source": WHO, "dry_run": True})).json()
-    assert not any(job["warning"] for job in would["jobs"])
-    assert ranking not in [item["id"] for item in would["jobs"]]
-    (kept,) = would["redacted_rankings"]
-    assert (kept["id"], kept["removed_proposals"], kept["remaining_proposals"]) == (ranking, 1, ENTRANTS - 1)
+    preview = (await client.post("/v1/erasures", json={"source": WHO, "dry_run": True})).json()
+    assert not any(job["warning"] for job in preview["jobs"])
+    assert ranking not in [item["id"] for item in preview["jobs"]]
+    (redacted_ranking,) = preview["redacted_rankings"]
+    assert (redacted_ranking["id"], redacted_ranking["removed_proposals"], redacted_ranking["remaining_proposals"]) == (
+        ranking,
+        1,
+        ENTRANTS - 1,
+    )
     async with open_session(service, await service.create_key()) as officer:
         page = (await officer.get(f"/console/erase?source={WHO}")).text
     assert "is kept without this proposal" in page
     assert f"The other {ENTRANTS - 1} keep their ranks" in page
     assert "will be deleted too" not in page
-    told = await program.run("batch", "erase", "--source", WHO, "--yes")
-    assert f"is kept, without this idea: the other {ENTRANTS - 1} keep their ranks." in " ".join(told.err.split())
-    assert f"Removed from the ranking {ranking}." in told.err
+    result = await program.run("batch", "erase", "--source", WHO, "--yes")
+    assert f"is kept, without this idea: the other {ENTRANTS - 1} keep their ranks." in " ".join(result.err.split())
+    assert f"Removed from the ranking {ranking}." in result.err
 
 
 async def test_ranking_pages_and_reports_mention_the_erasure(service: Service) -> None:
     call = await evaluate_call_of_six(service)
     ranking = await store_judged_ranking(service, call)
     proof = await erase(service)
-    said = f"Erased after this ranking was made: 1 {{}} on {proof['erased_at'][:10]} (rank 3)."
+    sentence = f"Erased after this ranking was made: 1 {{}} on {proof['erased_at'][:10]} (rank 3)."
     forms = {}
     for accept in ("text/html", "text/markdown", "text/csv"):
-        found = await service.machine.get(f"/v1/rankings/{ranking}/report", headers={"Accept": accept})
-        assert found.status_code == 200, found.text
-        forms[accept] = found.text
+        answer = await service.machine.get(f"/v1/rankings/{ranking}/report", headers={"Accept": accept})
+        assert answer.status_code == 200, answer.text
+        forms[accept] = answer.text
     ids = await list_proposal_ids(service.machine, call)
     for page in (forms["text/html"], forms["text/markdown"]):
-        assert said.format("idea") in page
+        assert sentence.format("idea") in page
     assert forms["text/csv"].count("\n") == ENTRANTS
-    here = f"/console/calls/{call}"
+    path = f"/console/calls/{call}"
     async with open_session(service, await service.create_key()) as officer:
-        page = (await officer.get(f"{here}/rankings/{ranking}")).text
-        assert said.format("proposal") in page
+        page = (await officer.get(f"{path}/rankings/{ranking}")).text
+        assert sentence.format("proposal") in page
         assert "Cutoff at 3." in page
         assert "are approximated" not in page  # the ranking's own cut, as it was
-        assert "Cutoff at 4." in (await officer.get(f"{here}/rankings/{ranking}?shortlist_size=5")).text
+        assert "Cutoff at 4." in (await officer.get(f"{path}/rankings/{ranking}?shortlist_size=5")).text
         assert f"Rank 6 of {ENTRANTS}" in (await officer.get(f"/console/proposals/{ids[0]}")).text
-        assert (await officer.get(f"{here}?ranking={ranking}&sort=rank")).status_code == 200
-        assert (await officer.get(f"{here}/plots?ranking={ranking}")).status_code == 200
+        assert (await officer.get(f"{path}?ranking={ranking}&sort=rank")).status_code == 200
+        assert (await officer.get(f"{path}/plots?ranking={ranking}")).status_code == 200
 
 
 async def rank_few_ideas(service: Service, count: int) -> str:
@@ -220,18 +224,18 @@ async def test_duplicate_note_and_flags_due_to_the_applicant_are_erased(service:
         {"id": name, "title": name, "text": f"Idea of worth {n}. {WORDS} {swaying if n == 1 else ''}"}
         for name, n in texts.items()
     ]
-    made = (await service.machine.post("/v1/rankings", json={"ideas": ideas})).json()["id"]
+    ranking = (await service.machine.post("/v1/rankings", json={"ideas": ideas})).json()["id"]
     await finish_ranking(service)
-    before = {idea.source: idea for idea in (await read(service, made))[0].ideas}
+    before = {idea.source: idea for idea in (await read(service, ranking))[0].ideas}
     assert before["twin.txt"].same_text_as == (before["1.txt"].id,)
-    flagged = (await service.machine.get(f"/v1/rankings/{made}")).json()["flags"]
+    flagged = (await service.machine.get(f"/v1/rankings/{ranking}")).json()["flags"]
     assert flagged == ["suspected_injection"]
     assert (await erase_and_fetch_proof(service.machine, source="1.txt"))["still_stored"] == []
-    after = {idea.source: idea for idea in (await read(service, made))[0].ideas}
+    after = {idea.source: idea for idea in (await read(service, ranking))[0].ideas}
     assert after["twin.txt"] == before["twin.txt"].model_copy(update={"same_text_as": ()})
-    assert (await service.machine.get(f"/v1/rankings/{made}")).json()["flags"] == flagged  # of the twin
+    assert (await service.machine.get(f"/v1/rankings/{ranking}")).json()["flags"] == flagged  # of the twin
     assert (await erase_and_fetch_proof(service.machine, source="twin.txt"))["still_stored"] == []
-    assert (await service.machine.get(f"/v1/rankings/{made}")).json()["flags"] == []
+    assert (await service.machine.get(f"/v1/rankings/{ranking}")).json()["flags"] == []
 
 
 async def test_erasing_a_duplicate_keeps_the_ranked_proposal_with_the_same_text(service: Service) -> None:
@@ -239,8 +243,8 @@ async def test_erasing_a_duplicate_keeps_the_ranked_proposal_with_the_same_text(
     texts = {f"{n}.txt": f"Idea of worth {n}. {WORDS}" for n in range(4)}
     call = await evaluate_call(service, texts | {"twin.txt": texts["1.txt"]})
     ranking = await rank_call(service, call, blind=False)
-    gone = await erase(service, "twin.txt")
-    assert (gone["redacted_rankings"], gone["still_stored"]) == ([], [])
+    proof = await erase(service, "twin.txt")
+    assert (proof["redacted_rankings"], proof["still_stored"]) == ([], [])
     assert sorted(idea.source for idea in (await read(service, ranking))[0].ideas) == sorted(texts)
     # No other evaluation has this text any more.
     assert (await erase(service, "1.txt"))["redacted_rankings"] == [ranking]
@@ -253,11 +257,11 @@ async def test_erased_duplicate_is_removed_from_the_stored_idempotent_answer(ser
     texts = {f"{n}.txt": f"Idea of worth {n}. {WORDS}" for n in range(3)}
     call = await evaluate_call(service, texts | {"twin.txt": texts["1.txt"]})
     body, headers = {"batch": call, "blind": False}, {"Idempotency-Key": "once"}
-    made = await service.machine.post("/v1/rankings", json=body, headers=headers)
-    assert [item["source"] for item in made.json()["excluded_evaluations"]] == ["twin.txt"]
+    answer = await service.machine.post("/v1/rankings", json=body, headers=headers)
+    assert [item["source"] for item in answer.json()["excluded_evaluations"]] == ["twin.txt"]
     await erase(service, "twin.txt")
     again = await service.machine.post("/v1/rankings", json=body, headers=headers)
-    assert (again.json()["id"], again.json()["excluded_evaluations"]) == (made.json()["id"], [])
+    assert (again.json()["id"], again.json()["excluded_evaluations"]) == (answer.json()["id"], [])
     assert await find_tables_with(service.database, "twin.txt") == []
 
 
@@ -267,22 +271,22 @@ async def test_concurrently_erased_duplicates_are_both_removed_from_rankings(ser
     await evaluate_call(service, texts | {"twin.txt": texts["1.txt"]})
     erasures, now = service.services.erasures, service.services.clock.now()
     ideas = [{"id": f"x{n}", "text": text} for n, text in enumerate([*texts.values(), f"Idea of worth 7. {WORDS}"])]
-    made = (await service.machine.post("/v1/rankings", json={"ideas": ideas, "blind": False})).json()["id"]
+    ranking = (await service.machine.post("/v1/rankings", json={"ideas": ideas, "blind": False})).json()["id"]
     await finish_ranking(service)
-    found = {name: [item.id for item in await erasures.find(ACME, name, None)] for name in ("1.txt", "twin.txt")}
+    ids_by_name = {name: [item.id for item in await erasures.find(ACME, name, None)] for name in ("1.txt", "twin.txt")}
     holder = await service.database.connect_unpooled()
     async with holder.transaction():
-        for jobs in found.values():  # none is deleted before both have begun
+        for jobs in ids_by_name.values():  # none is deleted before both have begun
             await holder.fetch("SELECT FROM jobs WHERE id = ANY($1) FOR KEY SHARE", jobs)
-        erasing = [
+        tasks = [
             asyncio.create_task(erasures.erase(ACME, jobs, ActBy(OPERATOR, now), source=name))
-            for name, jobs in found.items()
+            for name, jobs in ids_by_name.items()
         ]
         await wait_for_blocked_statements(service.database, 2)
     await holder.close()
-    await asyncio.gather(*erasing)
-    left = [idea.source for idea in (await read(service, made))[0].ideas]
-    assert sorted(left) == ["x0", "x2", "x3"]
+    await asyncio.gather(*tasks)
+    sources = [idea.source for idea in (await read(service, ranking))[0].ideas]
+    assert sorted(sources) == ["x0", "x2", "x3"]
 
 
 async def test_two_proposal_or_running_ranking_is_erased_completely(
@@ -291,12 +295,12 @@ async def test_two_proposal_or_running_ranking_is_erased_completely(
     two = await rank_few_ideas(service, 2)
     await finish_ranking(service)
     waits = await rank_few_ideas(service, 3)
-    would = (await client.post("/v1/erasures", json={"source": "1.txt", "dry_run": True})).json()
-    assert [item["id"] for item in would["jobs"]] == [two, waits]
-    assert would["redacted_rankings"] == []
-    said = " ".join(job["warning"] for job in would["jobs"])
-    assert "the remaining 1 proposal will have no ranking" in said
-    assert "has not finished and will be deleted too" in said
+    preview = (await client.post("/v1/erasures", json={"source": "1.txt", "dry_run": True})).json()
+    assert [item["id"] for item in preview["jobs"]] == [two, waits]
+    assert preview["redacted_rankings"] == []
+    warnings = " ".join(job["warning"] for job in preview["jobs"])
+    assert "the remaining 1 proposal will have no ranking" in warnings
+    assert "has not finished and will be deleted too" in warnings
     proof = await erase_and_fetch_proof(client, source="1.txt")
     assert (proof["erased_ids"], proof["redacted_rankings"], proof["still_stored"]) == ([two, waits], [], [])
     for item in (two, waits):
@@ -345,15 +349,15 @@ async def test_proof_detects_applicant_data_left_in_a_ranking(service: Service, 
     ranking = await store_judged_ranking(service, await evaluate_call_of_six(service))
     proof = await erase(service)
     assert proof["still_stored"] == []
-    asked = (SELECT_UNREDACTED, ACME, [ranking], str(proof["number"]))
+    arguments = (SELECT_UNREDACTED, ACME, [ranking], str(proof["number"]))
     connection = await service.database.connect_unpooled()
-    for where, statement in _PUT_BACK.items():
+    for place, statement in _PUT_BACK.items():
         undone = connection.transaction()
         await undone.start()
-        assert await connection.fetch(f"{statement} RETURNING 1", ranking), where
-        assert [row["id"] for row in await connection.fetch(*asked)] == [ranking], where
+        assert await connection.fetch(f"{statement} RETURNING 1", ranking), place
+        assert [row["id"] for row in await connection.fetch(*arguments)] == [ranking], place
         await undone.rollback()
-    assert await connection.fetch(*asked) == []
+    assert await connection.fetch(*arguments) == []
     await connection.close()
     await service.database.execute(_PUT_BACK["an answer"], ranking)
     again = (await client.get(f"/v1/erasures/{proof['number']}")).json()
@@ -365,9 +369,9 @@ async def test_stored_ranking_answer_omits_the_erased_applicant(service: Service
     call = await evaluate_call_of_six(service)
     await service.database.execute("UPDATE evaluations SET report = report #- '{verdict}'")
     ranking = await store_judged_ranking(service, call)
-    told = "SELECT convert_from(body, 'UTF8') AS body FROM idempotency WHERE location LIKE '%' || $1"
-    (before,) = await service.database.fetch(told, ranking)
+    statement = "SELECT convert_from(body, 'UTF8') AS body FROM idempotency WHERE location LIKE '%' || $1"
+    (before,) = await service.database.fetch(statement, ranking)
     assert WHO in before["body"], "it names those without a score"
     await erase(service)
-    (after,) = await service.database.fetch(told, ranking)
+    (after,) = await service.database.fetch(statement, ranking)
     assert json.loads(after["body"])["unscored_ideas"] == []

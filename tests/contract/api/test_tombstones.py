@@ -38,48 +38,50 @@ def mask_ids(answer: httpx2.Response, id: str) -> tuple[int, str]:
 @pytest.mark.parametrize(("kind", "fewest"), [("evaluations", 12), ("batches", 8)])
 async def test_every_route_of_an_erased_resource_returns_410(service: Service, kind: str, fewest: int) -> None:
     batch, (evaluation, _) = await call_of(service, "# One", "# Two")
-    thing, tried = evaluation if kind == "evaluations" else batch, 0
-    async with service.open_caller() as owner, service.open_caller(tenant=OTHER) as stranger:
+    resource_id, tried_count = evaluation if kind == "evaluations" else batch, 0
+    async with service.open_caller() as owner, service.open_caller(tenant=OTHER) as other_tenant:
         if kind == "evaluations":
-            await erase(owner, f"/v1/evaluations/{thing}")
+            await erase(owner, f"/v1/evaluations/{resource_id}")
         else:
-            await owner.post("/v1/erasures", json={"batch": thing})
+            await owner.post("/v1/erasures", json={"batch": resource_id})
         proof = await get_newest_proof_number(service)
         for method, path in list_api_operations(service.app):
             if not path.startswith(f"/v1/{kind}/{{id}}"):
                 continue
 
-            async def ask(caller: httpx2.AsyncClient, id: str, *, how: str = method, to: str = path) -> httpx2.Response:
-                at = to.replace("{id}", id).replace("{number}", "1")
-                sent = QUERY_PARAMETERS.get((how, to), {}), build_request_body(how, to)
-                return await caller.request(how, at, params=sent[0], json=sent[1])
+            async def ask(
+                caller: httpx2.AsyncClient, id: str, *, verb: str = method, path_template: str = path
+            ) -> httpx2.Response:
+                erased_path = path_template.replace("{id}", id).replace("{number}", "1")
+                params = QUERY_PARAMETERS.get((verb, path_template), {}), build_request_body(verb, path_template)
+                return await caller.request(verb, erased_path, params=params[0], json=params[1])
 
-            answer = await ask(owner, thing)
+            answer = await ask(owner, resource_id)
             if answer.status_code == 403:  # opinions and decisions are people's
                 continue
             document = check_problem(answer, 410, "gone")
             assert (document.reason, document.proof) == ("erased", proof), path
             assert document.deleted_at is not None
             assert f"/v1/erasures/{proof}" in document.detail
-            strange, unknown = await ask(stranger, thing), await ask(stranger, "ev_none")
-            assert mask_ids(strange, thing) == mask_ids(unknown, "ev_none"), path
+            strange, unknown = await ask(other_tenant, resource_id), await ask(other_tenant, "ev_none")
+            assert mask_ids(strange, resource_id) == mask_ids(unknown, "ev_none"), path
             assert strange.status_code == 404, path
-            tried += 1
-        assert tried > fewest
-        assert thing in (await owner.get(f"/v1/erasures/{proof}")).json()["erased_ids"]
-        other = "batches" if kind == "evaluations" else "evaluations"
-        check_problem(await owner.get(f"/v1/{other}/{thing}"), 404, "not-found")
+            tried_count += 1
+        assert tried_count > fewest
+        assert resource_id in (await owner.get(f"/v1/erasures/{proof}")).json()["erased_ids"]
+        other_kind = "batches" if kind == "evaluations" else "evaluations"
+        check_problem(await owner.get(f"/v1/{other_kind}/{resource_id}"), 404, "not-found")
         if kind == "evaluations":
-            left = (await owner.get(f"/v1/batches/{batch}")).json()
-            assert (left["rows"], left["erased"], left["states"]) == (2, 1, {"queued": 1})
+            response = (await owner.get(f"/v1/batches/{batch}")).json()
+            assert (response["rows"], response["erased"], response["states"]) == (2, 1, {"queued": 1})
 
 
 async def test_every_kind_of_job_and_a_batch_leave_a_tombstone(service: Service, client: httpx2.AsyncClient) -> None:
     paper = {"title": "Rehearsal by risk", "abstract": TEXT}
     pair = {"first": BODY["idea"], "second": {"title": "Fern", "text": TEXT.replace("examples", "ferns")}}
     ideas = {"ideas": [pair["first"], pair["second"]]}
-    made = {"curations": {"items": [paper]}, "comparisons": pair, "rankings": ideas, "evaluations": BODY}
-    for kind, body in made.items():
+    bodies = {"curations": {"items": [paper]}, "comparisons": pair, "rankings": ideas, "evaluations": BODY}
+    for kind, body in bodies.items():
         answer = await client.post(f"/v1/{kind}", json=body)
         assert answer.status_code == 202, answer.text
         await erase(client, f"/v1/{kind}/{answer.json()['id']}")
@@ -98,14 +100,14 @@ async def test_retention_deletion_returns_410_without_a_proof(service: Service) 
     await service.finish()
     await service.finish()
     await service.database.execute("UPDATE tenants SET retention_days = 30 WHERE id = $1", ACME)
-    later = dt.datetime.now(dt.UTC) + dt.timedelta(days=31)
-    assert await service.services.jobs.purge(later) == 2
-    async with service.open_caller() as owner, service.open_caller(tenant=OTHER) as stranger:
+    after_retention = dt.datetime.now(dt.UTC) + dt.timedelta(days=31)
+    assert await service.services.jobs.purge(after_retention) == 2
+    async with service.open_caller() as owner, service.open_caller(tenant=OTHER) as other_tenant:
         for path in (f"/v1/evaluations/{first}", f"/v1/evaluations/{second}/report", f"/v1/batches/{batch}"):
             document = check_problem(await owner.get(path), 410, "gone")
-            assert (document.reason, document.proof, document.deleted_at) == ("retention", None, later), path
+            assert (document.reason, document.proof, document.deleted_at) == ("retention", None, after_retention), path
             assert "retention period" in document.detail
-            check_problem(await stranger.get(path), 404, "not-found")
+            check_problem(await other_tenant.get(path), 404, "not-found")
 
 
 async def test_proof_is_named_only_to_roles_allowed_to_read_it(service: Service, client: httpx2.AsyncClient) -> None:
@@ -122,11 +124,11 @@ async def test_proof_is_named_only_to_roles_allowed_to_read_it(service: Service,
 
 
 async def test_tombstone_contains_no_personal_data(service: Service, client: httpx2.AsyncClient) -> None:
-    named = {"idea": BODY["idea"] | {"title": "Plan of Jane Doe"}, "source": "Jane Doe.docx"}
-    made = await client.post("/v1/evaluations", json=named)
-    assert made.status_code == 202, made.text
-    await erase(client, f"/v1/evaluations/{made.json()['id']}")
-    answer = await client.get(f"/v1/evaluations/{made.json()['id']}")
+    named_body = {"idea": BODY["idea"] | {"title": "Plan of Jane Doe"}, "source": "Jane Doe.docx"}
+    response = await client.post("/v1/evaluations", json=named_body)
+    assert response.status_code == 202, response.text
+    await erase(client, f"/v1/evaluations/{response.json()['id']}")
+    answer = await client.get(f"/v1/evaluations/{response.json()['id']}")
     assert "Jane" not in answer.text
     (row,) = await service.database.fetch("SELECT * FROM tombstones")
     assert set(row.keys()) == {"tenant", "id", "kind", "deleted_at", "why", "proof"}
@@ -136,10 +138,10 @@ async def test_repeated_request_for_an_erased_evaluation_returns_the_original_an
     client: httpx2.AsyncClient,
 ) -> None:
     once = {"Idempotency-Key": "once"}
-    made = await client.post("/v1/evaluations", json=BODY, headers=once)
-    await erase(client, f"/v1/evaluations/{made.json()['id']}")
+    answer = await client.post("/v1/evaluations", json=BODY, headers=once)
+    await erase(client, f"/v1/evaluations/{answer.json()['id']}")
     again = await client.post("/v1/evaluations", json=BODY, headers={**once, "Prefer": "wait=1"})
-    assert (again.status_code, again.json()["id"]) == (202, made.json()["id"])
+    assert (again.status_code, again.json()["id"]) == (202, answer.json()["id"])
     check_problem(await client.get(again.headers["Location"]), 410, "gone")
 
 
@@ -169,8 +171,8 @@ async def test_pages_explain_that_the_proposal_was_erased(service: Service) -> N
         assert (await browser.get(f"/console/erase/{proof}")).status_code == 200
         unknown = await browser.get("/console/proposals/ev_none")
         assert unknown.status_code == 404
-    for who, path in ((officer, f"/console/proposals/{first}"), (reviewer, f"/console/review/{first}")):
-        async with open_session(service, who.key) as browser:
+    for person, path in ((officer, f"/console/proposals/{first}"), (reviewer, f"/console/review/{first}")):
+        async with open_session(service, person.key) as browser:
             page = await browser.get(path, headers=HTML)
             assert page.status_code == 410
             assert "was erased on" in page.text
@@ -178,8 +180,8 @@ async def test_pages_explain_that_the_proposal_was_erased(service: Service) -> N
     await owner.post("/v1/erasures", json={"batch": batch})
     async with open_session(service, officer.key) as browser:
         assert "was erased on" in (await browser.get(f"/console/calls/{batch}")).text
-    stranger = await add_person(service, "owner", "Other Owner", tenant=OTHER)
-    async with open_session(service, stranger.key) as browser:
+    other_tenant = await add_person(service, "owner", "Other Owner", tenant=OTHER)
+    async with open_session(service, other_tenant.key) as browser:
         assert (await browser.get(f"/console/proposals/{first}")).status_code == 404
 
 
@@ -190,18 +192,18 @@ async def test_client_and_commands_explain_that_the_evaluation_was_erased(progra
     async with AsyncClient(program.url, program.key) as client:
         with pytest.raises(Deleted) as caught:
             await client.evaluations.report(first)
-        told = caught.value
-        assert (told.why, told.proof, told.slug, told.retryable) == ("erased", proof, "gone", False)
-        assert told.deleted_at is not None
-        assert told.proof is not None
-        assert first in (await client.erasures.get_proof(told.proof)).erased_ids
-    again = pickle.loads(pickle.dumps(told))  # noqa: S301 - our own bytes
-    assert (str(again), again.proof, again.deleted_at) == (str(told), proof, told.deleted_at)
+        gone = caught.value
+        assert (gone.why, gone.proof, gone.slug, gone.retryable) == ("erased", proof, "gone", False)
+        assert gone.deleted_at is not None
+        assert gone.proof is not None
+        assert first in (await client.erasures.get_proof(gone.proof)).erased_ids
+    again = pickle.loads(pickle.dumps(gone))  # noqa: S301 - our own bytes
+    assert (str(again), again.proof, again.deleted_at) == (str(gone), proof, gone.deleted_at)
     for command in ("fetch", "watch", "timeline", "cancel"):
-        ended = await program.run("batch", command, first)
-        assert ended.code != 0, command
-        assert f"The evaluation '{first}' was erased on " in " ".join(ended.err.split()), (command, ended.err)
-        assert "Traceback" not in ended.err
+        result = await program.run("batch", command, first)
+        assert result.code != 0, command
+        assert f"The evaluation '{first}' was erased on " in " ".join(result.err.split()), (command, result.err)
+        assert "Traceback" not in result.err
 
 
 async def test_cost_of_a_batch_is_unknown_once_retention_has_deleted_some_of_it(service: Service) -> None:

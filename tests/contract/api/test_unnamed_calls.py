@@ -13,8 +13,8 @@ async def test_a_call_without_a_name_is_named_by_its_day_and_size(service: Servi
     batch, _ = await call_of(service, "# One", "# Two")
     assert (await owner.patch(f"/v1/batches/{batch}", json={"name": ""})).status_code == 200
     await assign_reviewers(owner, batch, per_proposal=1)
-    at = (await owner.get(f"/v1/batches/{batch}")).json()["created_at"]
-    day = f"{dt.datetime.fromisoformat(at):%d %B %Y}".lstrip("0")
+    created_at = (await owner.get(f"/v1/batches/{batch}")).json()["created_at"]
+    day = f"{dt.datetime.fromisoformat(created_at):%d %B %Y}".lstrip("0")
     title = f"Unnamed call of {day}, 2 proposals"
     async with open_console(service, owner.key, PHONE_AND_DESK[1]) as (page, _):
         await page.get_by_role("link", name=title, exact=True).press("Enter")

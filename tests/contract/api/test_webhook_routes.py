@@ -21,36 +21,36 @@ HOOK = {"url": "https://hooks.example.org/assayer"}
 
 async def test_webhook_secret_is_shown_only_once(client: httpx2.AsyncClient) -> None:
     answer = await client.post("/v1/webhooks", json=HOOK | {"events": ["batch.finished", "batch.finished"]})
-    made = NewWebhook.model_validate_json(answer.content)
-    assert (answer.status_code, answer.headers["location"]) == (201, f"/v1/webhooks/{made.id}")
-    assert made.secret.startswith("whsec_")
-    shown = await client.get(f"/v1/webhooks/{made.id}")
-    assert WebhookResource.model_validate_json(shown.content).events == ("batch.finished",)
-    listed = await client.get("/v1/webhooks")
-    assert [item["id"] for item in listed.json()["items"]] == [made.id]
-    assert made.secret not in shown.text + listed.text
-    assert (await client.delete(f"/v1/webhooks/{made.id}")).status_code == 204
-    check_problem(await client.get(f"/v1/webhooks/{made.id}"), 404, "not-found")
+    webhook = NewWebhook.model_validate_json(answer.content)
+    assert (answer.status_code, answer.headers["location"]) == (201, f"/v1/webhooks/{webhook.id}")
+    assert webhook.secret.startswith("whsec_")
+    webhook_answer = await client.get(f"/v1/webhooks/{webhook.id}")
+    assert WebhookResource.model_validate_json(webhook_answer.content).events == ("batch.finished",)
+    response = await client.get("/v1/webhooks")
+    assert [item["id"] for item in response.json()["items"]] == [webhook.id]
+    assert webhook.secret not in webhook_answer.text + response.text
+    assert (await client.delete(f"/v1/webhooks/{webhook.id}")).status_code == 204
+    check_problem(await client.get(f"/v1/webhooks/{webhook.id}"), 404, "not-found")
 
 
 async def test_webhook_secret_is_never_stored_or_logged_in_plain_text(
     service: Service, client: httpx2.AsyncClient, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("DEBUG")
-    made = (await client.post("/v1/webhooks", json=HOOK, headers={"Idempotency-Key": "one"})).json()
+    answer = (await client.post("/v1/webhooks", json=HOOK, headers={"Idempotency-Key": "one"})).json()
     rows = await service.database.fetch(
         "SELECT webhooks::text || convert_from(body, 'UTF8') AS kept FROM webhooks JOIN idempotency USING (tenant)"
     )
     assert len(rows) == 1
-    assert made["secret"].removeprefix("whsec_") not in rows[0]["kept"] + caplog.text
+    assert answer["secret"].removeprefix("whsec_") not in rows[0]["kept"] + caplog.text
 
 
 async def test_webhook_creation_without_an_encryption_key_names_the_setting(service: Service) -> None:
     bare = service.with_services(cipher=SecretCipher([]))
     async with bare.open_caller() as client:
-        refused = check_problem(await client.post("/v1/webhooks", json=HOOK), 501, "not-configured")
+        problem = check_problem(await client.post("/v1/webhooks", json=HOOK), 501, "not-configured")
         assert (await client.get("/v1/webhooks")).json()["items"] == []
-    assert "ASSAYER_WEBHOOKS__KEYS" in refused.detail
+    assert "ASSAYER_WEBHOOKS__KEYS" in problem.detail
 
 
 async def test_repeated_request_is_rejected_after_the_encryption_key_is_lost(
@@ -58,9 +58,9 @@ async def test_repeated_request_is_rejected_after_the_encryption_key_is_lost(
 ) -> None:
     key = {"Idempotency-Key": "one"}
     assert (await client.post("/v1/webhooks", json=HOOK, headers=key)).status_code == 201
-    other = service.with_services(cipher=SecretCipher([Fernet.generate_key().decode()]))
-    async with other.open_caller() as later:
-        check_problem(await later.post("/v1/webhooks", json=HOOK, headers=key), 501, "not-configured")
+    other_service = service.with_services(cipher=SecretCipher([Fernet.generate_key().decode()]))
+    async with other_service.open_caller() as later_caller:
+        check_problem(await later_caller.post("/v1/webhooks", json=HOOK, headers=key), 501, "not-configured")
 
 
 @pytest.mark.parametrize(
@@ -98,9 +98,15 @@ async def test_evaluation_end_is_delivered_only_to_webhooks_of_its_tenant(
     service: Service, client: httpx2.AsyncClient
 ) -> None:
     settings = WebhookSettings(allow=("127.0.0.0/8",), plain_http=True)
-    async with run_receiver() as ours, run_receiver() as theirs, service.open_caller(tenant=OTHER) as stranger:
-        made = NewWebhook.model_validate_json((await client.post("/v1/webhooks", json={"url": ours.url})).content)
-        other = (await stranger.post("/v1/webhooks", json={"url": theirs.url})).json()["id"]
+    async with (
+        run_receiver() as receiver,
+        run_receiver() as other_receiver,
+        service.open_caller(tenant=OTHER) as other_tenant,
+    ):
+        webhook = NewWebhook.model_validate_json(
+            (await client.post("/v1/webhooks", json={"url": receiver.url})).content
+        )
+        other_id = (await other_tenant.post("/v1/webhooks", json={"url": other_receiver.url})).json()["id"]
         accepted = (await client.post("/v1/evaluations", json=BODY)).json()
         async with (
             service.services.listener.subscribe("assayer_jobs") as notifications,
@@ -110,25 +116,25 @@ async def test_evaluation_end_is_delivered_only_to_webhooks_of_its_tenant(
         ):
             running = asyncio.create_task(deliverer.run())
             await service.finish()
-            (message,) = await ours.receive(1)
+            (message,) = await receiver.receive(1)
             running.cancel()
             with suppress(asyncio.CancelledError):
                 await running
-        Signer(made.secret).verify(message.text, message.headers)
+        Signer(webhook.secret).verify(message.text, message.headers)
         assert message.payload["data"]["id"] == accepted["id"]
-        (told,) = (await client.get(f"/v1/webhooks/{made.id}/deliveries")).json()["items"]
-        assert DeliveryResource.model_validate(told).id == message.id
-        assert (await stranger.get(f"/v1/webhooks/{other}/deliveries")).json()["items"] == []
-        check_problem(await stranger.get(f"/v1/webhooks/{made.id}/deliveries"), 404, "not-found")
-        check_problem(await stranger.delete(f"/v1/webhooks/{made.id}"), 404, "not-found")
-        assert theirs.messages == []
+        (delivery,) = (await client.get(f"/v1/webhooks/{webhook.id}/deliveries")).json()["items"]
+        assert DeliveryResource.model_validate(delivery).id == message.id
+        assert (await other_tenant.get(f"/v1/webhooks/{other_id}/deliveries")).json()["items"] == []
+        check_problem(await other_tenant.get(f"/v1/webhooks/{webhook.id}/deliveries"), 404, "not-found")
+        check_problem(await other_tenant.delete(f"/v1/webhooks/{webhook.id}"), 404, "not-found")
+        assert other_receiver.messages == []
 
 
 async def test_ping_is_queued_and_listed_as_a_delivery(service: Service) -> None:
     async with run_receiver() as received, service.open_caller() as client:
-        made = (await client.post("/v1/webhooks", json={"url": received.url, "events": ["batch.finished"]})).json()
-        sent = DeliveryResource.model_validate_json((await client.post(f"/v1/webhooks/{made['id']}/ping")).content)
-        assert (sent.type, sent.state, sent.attempt) == ("ping", "pending", 0)
+        answer = (await client.post("/v1/webhooks", json={"url": received.url, "events": ["batch.finished"]})).json()
+        ping = DeliveryResource.model_validate_json((await client.post(f"/v1/webhooks/{answer['id']}/ping")).content)
+        assert (ping.type, ping.state, ping.attempt) == ("ping", "pending", 0)
         assert (await client.post("/v1/webhooks/wh_none/ping")).status_code == 404
-        (listed,) = (await client.get(f"/v1/webhooks/{made['id']}/deliveries")).json()["items"]
-        assert (listed["id"], listed["type"]) == (sent.id, "ping")
+        (delivery,) = (await client.get(f"/v1/webhooks/{answer['id']}/deliveries")).json()["items"]
+        assert (delivery["id"], delivery["type"]) == (ping.id, "ping")

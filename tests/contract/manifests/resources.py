@@ -122,5 +122,5 @@ def _iterate_ray_pods(name: str, cluster: dict[str, Any]) -> Iterator[Pod]:
         yield pod._replace(ray=True, fewest=group["minReplicas"])
 
 
-def _build_pod(of: str, template: dict[str, Any], *, lasting: bool) -> Pod:
-    return Pod(of, template["metadata"]["labels"], template["spec"], lasting)
+def _build_pod(owner: str, template: dict[str, Any], *, lasting: bool) -> Pod:
+    return Pod(owner, template["metadata"]["labels"], template["spec"], lasting)

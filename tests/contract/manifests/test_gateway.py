@@ -32,8 +32,8 @@ def resources(request: pytest.FixtureRequest) -> Resources:
 
 
 def _get_ingress_route(resources: Resources) -> Resource:
-    (found,) = (item for item in filter_by_kind(resources, "HTTPRoute") if item["metadata"]["name"] == "assayer")
-    return found
+    (route,) = (item for item in filter_by_kind(resources, "HTTPRoute") if item["metadata"]["name"] == "assayer")
+    return route
 
 
 def _allows(route: Resource, path: str) -> bool:
@@ -44,7 +44,7 @@ def _allows(route: Resource, path: str) -> bool:
     )
 
 
-def test_gateway_lets_through_every_public_route(resources: Resources) -> None:
+def test_gateway_allows_every_public_route(resources: Resources) -> None:
     route, paths = _get_ingress_route(resources), list_application_paths()
     assert {"/console/callback", "/console/static/{name}", "/v1/evaluations", "/docs"} <= paths
     assert not sorted(path for path in paths - OWN if not _allows(route, path))

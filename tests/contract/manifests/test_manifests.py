@@ -93,15 +93,15 @@ def test_every_command_exists_in_the_program(resources: Resources) -> None:
 )
 def test_ray_service_config_equals_its_serve_file(overlay: str, service: str, file: str) -> None:
     services = filter_by_kind(build_folder(f"overlays/{overlay}"), "RayService")
-    (found,) = (item for item in services if item["metadata"]["name"] == service)
-    assert found["spec"]["serveConfigV2"] == (ROOT / "deploy" / file).read_text("utf-8")
+    (resource,) = (item for item in services if item["metadata"]["name"] == service)
+    assert resource["spec"]["serveConfigV2"] == (ROOT / "deploy" / file).read_text("utf-8")
 
 
 @pytest.mark.parametrize(("overlay", "device"), [("cpu", None), ("gpu", None), ("gpu-search", "cuda")])
 def test_gpu_corpus_search_matches_gpu_requests_of_the_index_pool(overlay: str, device: str | None) -> None:
-    built = build_folder(f"overlays/{overlay}")
-    (settings,) = (item["data"] for item in filter_by_kind(built, "ConfigMap") if "ASSAYER_HOME" in item["data"])
-    (service,) = filter_by_kind(built, "RayService")
+    resources = build_folder(f"overlays/{overlay}")
+    (settings,) = (item["data"] for item in filter_by_kind(resources, "ConfigMap") if "ASSAYER_HOME" in item["data"])
+    (service,) = filter_by_kind(resources, "RayService")
     (application,) = yaml.safe_load(service["spec"]["serveConfigV2"])["applications"]
     assert settings.get("ASSAYER_CORPUS__DEVICE") == device
     assert ("gpus" in application["args"]["serving"]["index"]) == (device == "cuda")
@@ -113,29 +113,31 @@ def test_source_config_maps_are_not_deployed(resources: Resources) -> None:
 
 
 def test_alerts_and_dashboard_match_the_deploy_folder() -> None:
-    built = build_folder("overlays/cpu")
-    (rules,) = filter_by_kind(built, "PrometheusRule")
+    resources = build_folder("overlays/cpu")
+    (rules,) = filter_by_kind(resources, "PrometheusRule")
     assert rules["spec"] == yaml.safe_load((ROOT / "deploy" / "prometheus" / "rules.yaml").read_text("utf-8"))
-    (dashboard,) = (item for item in filter_by_kind(built, "ConfigMap") if "assayer.json" in item["data"])
+    (dashboard,) = (item for item in filter_by_kind(resources, "ConfigMap") if "assayer.json" in item["data"])
     assert dashboard["data"]["assayer.json"] == (ROOT / "deploy" / "grafana" / "assayer.json").read_text("utf-8")
-    (ours, _) = filter_by_kind(built, "PodMonitor")
+    (monitor, _) = filter_by_kind(resources, "PodMonitor")
     jobs = {
-        pod.labels.get(ours["spec"]["jobLabel"]) for pod in list_pods(built) if pod.labels["assayer/part"] == "pools"
+        pod.labels.get(monitor["spec"]["jobLabel"])
+        for pod in list_pods(resources)
+        if pod.labels["assayer/part"] == "pools"
     }
     assert jobs == {"assayer"}, "the alerts ask for this job"
 
 
 def test_traces_reach_the_collector_only_from_pools() -> None:
-    built = build_folder("overlays/gpu-search")
-    (settings,) = (item["data"] for item in filter_by_kind(built, "ConfigMap") if "ASSAYER_HOME" in item["data"])
+    resources = build_folder("overlays/gpu-search")
+    (settings,) = (item["data"] for item in filter_by_kind(resources, "ConfigMap") if "ASSAYER_HOME" in item["data"])
     endpoint = urlsplit(settings["OTEL_EXPORTER_OTLP_ENDPOINT"])
     assert endpoint.hostname is not None
     _, namespace, _ = endpoint.hostname.split(".")
-    told = {pod.labels["assayer/part"]: pod for pod in list_pods(built)}
-    policies = filter_by_kind(built, "NetworkPolicy")
+    pods_by_part = {pod.labels["assayer/part"]: pod for pod in list_pods(resources)}
+    policies = filter_by_kind(resources, "NetworkPolicy")
     open_to = {
         part
-        for part, pod in told.items()
+        for part, pod in pods_by_part.items()
         for peer in iterate_egress_peers(policies, pod)
         if peer.get("namespaceSelector") == {"matchLabels": {"kubernetes.io/metadata.name": namespace}}
     }
@@ -144,11 +146,11 @@ def test_traces_reach_the_collector_only_from_pools() -> None:
     assert [port["port"] for rule in way["spec"]["egress"] for port in rule["ports"]] == [endpoint.port]
     sources = {
         container["configMapRef"]["name"]
-        for container in told["pools"].containers[0]["envFrom"]
+        for container in pods_by_part["pools"].containers[0]["envFrom"]
         if "configMapRef" in container
     }
     assert sources == {
-        item["metadata"]["name"] for item in filter_by_kind(built, "ConfigMap") if item["data"] == settings
+        item["metadata"]["name"] for item in filter_by_kind(resources, "ConfigMap") if item["data"] == settings
     }
 
 
@@ -158,37 +160,39 @@ def test_tracing_is_disabled_in_overlays_without_a_collector(overlay: str) -> No
 
 
 def test_email_reaches_its_server_only_from_pools() -> None:
-    built, without = build_folder("overlays/mail"), build_folder("overlays/cpu")
-    (settings,) = (item["data"] for item in filter_by_kind(built, "ConfigMap") if "ASSAYER_HOME" in item["data"])
+    resources, resources_without = build_folder("overlays/mail"), build_folder("overlays/cpu")
+    (settings,) = (item["data"] for item in filter_by_kind(resources, "ConfigMap") if "ASSAYER_HOME" in item["data"])
     prefix = "ASSAYER_MAIL__"
     mail = {name.removeprefix(prefix).lower(): value for name, value in settings.items() if name.startswith(prefix)}
     server = MailServerSettings.model_validate(mail)
     assert server.host
     assert settings["ASSAYER_ACCESS__URL"].startswith("https://")
-    (way,) = (item for item in filter_by_kind(built, "NetworkPolicy") if item["metadata"]["name"] == "mail")
+    (way,) = (item for item in filter_by_kind(resources, "NetworkPolicy") if item["metadata"]["name"] == "mail")
     assert way["spec"]["podSelector"] == {"matchLabels": {"assayer/part": "pools"}}
     assert [port["port"] for rule in way["spec"]["egress"] for port in rule["ports"]] == [server.effective_port]
-    (pools,) = (pod for pod in list_pods(built) if pod.labels["assayer/part"] == "pools")
+    (pools,) = (pod for pod in list_pods(resources) if pod.labels["assayer/part"] == "pools")
     assert {"secretRef": {"name": "assayer-mail", "optional": True}} in pools.containers[0]["envFrom"]
-    assert "ASSAYER_MAIL" not in str(without)
-    assert [item["metadata"]["name"] for item in filter_by_kind(without, "NetworkPolicy")].count("mail") == 0
+    assert "ASSAYER_MAIL" not in str(resources_without)
+    assert [item["metadata"]["name"] for item in filter_by_kind(resources_without, "NetworkPolicy")].count("mail") == 0
 
 
 def test_grobid_is_set_up_as_compose_does_it() -> None:
     compose = yaml.safe_load((ROOT / "deploy" / "compose.yaml").read_text("utf-8"))["services"]["grobid"]
     (grobid,) = filter_by_kind(build_folder("overlays/cpu"), "Deployment")
     spec = grobid["spec"]["template"]["spec"]
-    asked = re.sub(r"\$\{\w+:-([^}]*)\}", r"\1", compose["command"][-1])
+    command = re.sub(r"\$\{\w+:-([^}]*)\}", r"\1", compose["command"][-1])
     assert re.findall(r"-e '(\S+ .*?)'", spec["initContainers"][0]["command"][-1]) == re.findall(
-        r"-e '(\S+ .*?)'", asked
+        r"-e '(\S+ .*?)'", command
     )
     assert {item["image"] for item in (*spec["initContainers"], *spec["containers"])} == {compose["image"]}
 
 
 def test_pods_with_a_bucket_use_no_shared_corpus_volume() -> None:
-    built = build_folder("overlays/bucket")
-    (service,) = (item for item in filter_by_kind(built, "RayService") if item["metadata"]["name"] == "assayer")
-    assert "assayer-corpus" not in {item["metadata"]["name"] for item in filter_by_kind(built, "PersistentVolumeClaim")}
+    resources = build_folder("overlays/bucket")
+    (service,) = (item for item in filter_by_kind(resources, "RayService") if item["metadata"]["name"] == "assayer")
+    assert "assayer-corpus" not in {
+        item["metadata"]["name"] for item in filter_by_kind(resources, "PersistentVolumeClaim")
+    }
     cluster = service["spec"]["rayClusterConfig"]
     for group in (cluster["headGroupSpec"], *cluster["workerGroupSpecs"]):
         volumes = {item["name"]: item for item in group["template"]["spec"]["volumes"]}

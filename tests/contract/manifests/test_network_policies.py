@@ -43,9 +43,9 @@ def test_only_pools_accept_traffic_from_the_gateway(resources: Resources) -> Non
             for peer in rule["from"]:
                 assert "ipBlock" not in peer, f"{pod.of} listens to addresses"
                 if "namespaceSelector" in peer:
-                    where = peer["namespaceSelector"]["matchLabels"][_NAMESPACE]
+                    namespace = peer["namespaceSelector"]["matchLabels"][_NAMESPACE]
                     ports = {port["port"] for port in rule["ports"]}
-                    reached.setdefault(where, {}).setdefault(pod.labels["assayer/part"], set()).update(ports)
+                    reached.setdefault(namespace, {}).setdefault(pod.labels["assayer/part"], set()).update(ports)
     assert reached.get("envoy-gateway-system", {"pools": {8000}}) == {"pools": {8000}}
     assert reached.keys() <= {"envoy-gateway-system", "kuberay-system", "cnpg-system", "monitoring"}
 
@@ -122,8 +122,8 @@ def test_only_pools_and_gpu_workers_reach_public_addresses() -> None:
         for block in (
             peer["ipBlock"] for peer in iterate_egress_peers(policies, pod) if "ipBlock" in peer and peer not in _DNS
         ):
-            where = public if block["cidr"] == "0.0.0.0/0" else private
-            where.add(pod.labels["assayer/part"])
-            if where is public:
+            block_group = public if block["cidr"] == "0.0.0.0/0" else private
+            block_group.add(pod.labels["assayer/part"])
+            if block_group is public:
                 assert {"10.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.168.0.0/16"} <= {*block["except"]}
     assert (public, private) == ({"pools", "gpus"}, {"head", "postgres"})

@@ -15,28 +15,28 @@ Planting = Callable[[dict[str, Resource]], Any]
 
 
 def _get_cluster(have: dict[str, Resource]) -> dict[str, Any]:
-    found: dict[str, Any] = have["RayService/assayer"]["spec"]["rayClusterConfig"]
-    return found
+    cluster: dict[str, Any] = have["RayService/assayer"]["spec"]["rayClusterConfig"]
+    return cluster
 
 
 def _get_head(have: dict[str, Resource]) -> dict[str, Any]:
-    found: dict[str, Any] = _get_cluster(have)["headGroupSpec"]["template"]["spec"]
-    return found
+    head_spec: dict[str, Any] = _get_cluster(have)["headGroupSpec"]["template"]["spec"]
+    return head_spec
 
 
 def _get_pools(have: dict[str, Resource]) -> dict[str, Any]:
-    found: dict[str, Any] = _get_cluster(have)["workerGroupSpecs"][0]
-    return found
+    worker_group: dict[str, Any] = _get_cluster(have)["workerGroupSpecs"][0]
+    return worker_group
 
 
 def _get_grobid(have: dict[str, Resource]) -> dict[str, Any]:
-    found: dict[str, Any] = have["Deployment/assayer-grobid"]["spec"]["template"]["spec"]
-    return found
+    grobid_spec: dict[str, Any] = have["Deployment/assayer-grobid"]["spec"]["template"]["spec"]
+    return grobid_spec
 
 
 def _get_spec(have: dict[str, Resource], name: str) -> dict[str, Any]:
-    found: dict[str, Any] = have[name]["spec"]
-    return found
+    resource_spec: dict[str, Any] = have[name]["spec"]
+    return resource_spec
 
 
 MISTAKES: list[tuple[str, Planting]] = [
@@ -163,8 +163,8 @@ def _plant(planting: Planting) -> list[Resource]:
 @pytest.mark.parametrize(("words", "planting"), MISTAKES, ids=[words for words, _ in MISTAKES])
 def test_planted_mistake_is_found(words: str, planting: Planting) -> None:
     resources = _plant(planting)
-    found = [*find_pod_problems(resources), *find_reference_problems(resources), *find_ray_problems(resources)]
-    assert [problem for problem in found if words in problem], found
+    problems = [*find_pod_problems(resources), *find_reference_problems(resources), *find_ray_problems(resources)]
+    assert [problem for problem in problems if words in problem], problems
 
 
 @pytest.mark.parametrize(("name", "planting"), UNKNOWN_FIELDS, ids=[name for name, _ in UNKNOWN_FIELDS])

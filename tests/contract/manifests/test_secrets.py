@@ -62,17 +62,17 @@ def test_only_the_pools_read_the_bucket() -> None:
 
 
 def test_operator_makes_the_roles_that_the_migration_names() -> None:
-    built = build_folder("overlays/cpu")
-    (cluster,) = filter_by_kind(built, "Cluster")
+    resources = build_folder("overlays/cpu")
+    (cluster,) = filter_by_kind(resources, "Cluster")
     roles = {role["name"]: role["passwordSecret"]["name"] for role in cluster["spec"]["managed"]["roles"]}
-    (migrate,) = filter_by_kind(built, "Job")
+    (migrate,) = filter_by_kind(resources, "Job")
     (container,) = migrate["spec"]["template"]["spec"]["containers"]
     options = dict(zip(container["command"][3::2], container["command"][4::2], strict=True))
     assert options == {"--serving-role": "assayer_serving", "--scaling-role": "assayer_scaling"}
     assert roles == {role: role.replace("assayer_", "assayer-postgres-") for role in options.values()}
 
 
-def test_plain_server_makes_the_same_roles_and_one_for_dumps() -> None:
+def test_plain_server_creates_the_same_roles_and_one_for_dumps() -> None:
     texts = [
         item["data"]["roles.sh"]
         for item in filter_by_kind(build_folder("overlays/small"), "ConfigMap")

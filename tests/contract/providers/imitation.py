@@ -17,7 +17,7 @@ from workers.outbound.store import InMemoryAnswerStore
 GOOD = an_answer()
 
 
-class Seen(NamedTuple):
+class ProviderRequest(NamedTuple):
     """One request as the provider sees it."""
 
     path: str
@@ -53,7 +53,7 @@ class Reply(NamedTuple):
     headers: Mapping[str, str] = {}
 
 
-Quirk = Callable[[Seen], Reply | None]
+Quirk = Callable[[ProviderRequest], Reply | None]
 """Response of the provider; None for an ordinary answer."""
 
 
@@ -86,13 +86,13 @@ def build_error(status: int, message: str, **fields: Any) -> Reply:
 
 
 @dataclass
-class Imitation:
+class ImitatedProvider:
     quirk: Quirk
     listed: object = None
     """Response to `GET /models`; None if the path does not exist."""
     props: object = None
     """Response to `GET /props`, which llama.cpp has."""
-    requests: list[Seen] = field(default_factory=list)
+    requests: list[ProviderRequest] = field(default_factory=list)
     """Requests for answers, in order of arrival."""
 
     async def __aenter__(self) -> Self:
@@ -112,7 +112,7 @@ class Imitation:
             answer = self.props if request.path == "/props" else self.listed
             return web.json_response(answer, status=404 if answer is None else 200)
         body = await request.json()
-        recorded_request = Seen(request.path, request.query, request.headers, body, len(self.requests) + 1)
+        recorded_request = ProviderRequest(request.path, request.query, request.headers, body, len(self.requests) + 1)
         self.requests.append(recorded_request)
         reply = self.quirk(recorded_request) or build_completion(GOOD)
         body = reply.body
@@ -122,6 +122,6 @@ class Imitation:
         return web.Response(status=reply.status, body=body, headers=headers)
 
 
-def open_gateway(provider: Imitation, path: str = "/v1", **settings: object) -> LlmGateway:
+def open_gateway(provider: ImitatedProvider, path: str = "/v1", **settings: object) -> LlmGateway:
     fields = {"base_url": provider.address + path, "api_key": SECRET, "model": "m", "backoff_initial_seconds": 0.001}
     return LlmGateway(LlmSettings.model_validate(fields | settings), InMemoryAnswerStore(), SystemClock())

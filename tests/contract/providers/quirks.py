@@ -4,11 +4,11 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.contract.providers.imitation import GOOD, Quirk, Reply, Seen, build_error
+from tests.contract.providers.imitation import GOOD, ProviderRequest, Quirk, Reply, build_error
 
 
 @dataclass(frozen=True)
-class Answered:
+class AnsweredQuirk:
     """A quirk that the user does not notice: every question is answered."""
 
     name: str
@@ -26,44 +26,47 @@ class Answered:
 
 
 def _reply_when(condition: Any, reply: Reply) -> Quirk:
-    return lambda seen: reply if condition(seen) else None
+    return lambda request: reply if condition(request) else None
 
 
-def _has_schema(seen: Seen) -> bool:
-    return seen.form == "json_schema"
+def _has_schema(request: ProviderRequest) -> bool:
+    return request.form == "json_schema"
 
 
-def _has_form(seen: Seen) -> bool:
-    return bool(seen.form)
+def _has_form(request: ProviderRequest) -> bool:
+    return bool(request.form)
 
 
-def _refuse_schemas(name: str, reply: Reply) -> Answered:
+def _refuse_schemas(name: str, reply: Reply) -> AnsweredQuirk:
     """Return the quirk that refuses answers by a JSON schema; JSON without one is asked for from then on."""
-    return Answered(name, _reply_when(_has_schema, reply), (2, 1), form="json_object")
+    return AnsweredQuirk(name, _reply_when(_has_schema, reply), (2, 1), form="json_object")
 
 
-def _refuse_forms(name: str, reply: Reply) -> Answered:
+def _refuse_forms(name: str, reply: Reply) -> AnsweredQuirk:
     """Return the quirk that refuses every form of structured output; instructions in the prompt are left."""
-    return Answered(name, _reply_when(_has_form, reply), (3, 1), form="")
+    return AnsweredQuirk(name, _reply_when(_has_form, reply), (3, 1), form="")
 
 
-def _refuse_other_paths_than_azure(seen: Seen) -> Reply | None:
-    if seen.path != "/openai/deployments/small/chat/completions" or "api-version" not in seen.query:
+def _refuse_other_paths_than_azure(request: ProviderRequest) -> Reply | None:
+    if request.path != "/openai/deployments/small/chat/completions" or "api-version" not in request.query:
         return Reply(404, {"error": {"code": "404", "message": "Resource not found"}})
-    if seen.headers.get("api-key") != "sk-test-very-secret":
+    if request.headers.get("api-key") != "sk-test-very-secret":
         return Reply(401, {"error": {"code": "401", "message": "Access denied due to invalid subscription key"}})
     return None
 
 
 def _limit_tokens(words: str, max_tokens: int) -> Quirk:
-    return lambda seen: (
-        build_error(400, words.format(asked=seen.max_output_tokens)) if seen.max_output_tokens > max_tokens else None
+    return lambda request: (
+        build_error(400, words.format(asked=request.max_output_tokens))
+        if request.max_output_tokens > max_tokens
+        else None
     )
 
 
-def reply_streamed(seen: Seen) -> Reply:
+def reply_streamed(request: ProviderRequest) -> Reply:
     pieces = [
-        {"choices": [{"delta": {"content": GOOD[at : at + 40]}, "finish_reason": None}]} for at in range(0, 999, 40)
+        {"choices": [{"delta": {"content": GOOD[start : start + 40]}, "finish_reason": None}]}
+        for start in range(0, 999, 40)
     ]
     events = [
         *pieces,
@@ -74,19 +77,21 @@ def reply_streamed(seen: Seen) -> Reply:
     return Reply(200, "\n\n".join(lines), "text/event-stream")
 
 
-def _require_streaming(seen: Seen) -> Reply:
-    if seen.body.get("stream"):
-        return reply_streamed(seen)
+def _require_streaming(request: ProviderRequest) -> Reply:
+    if request.body.get("stream"):
+        return reply_streamed(request)
     return build_error(
         400, "This model only support stream mode, please enable the stream parameter to access the model."
     )
 
 
-def _require_system_text(seen: Seen) -> Reply | None:
-    if seen.body["messages"][0]["role"] == "system":
+def _require_system_text(request: ProviderRequest) -> Reply | None:
+    if request.body["messages"][0]["role"] == "system":
         return build_error(400, "Conversation roles must alternate user/assistant: System role not supported")
     return (
-        None if "You weigh statements" in seen.body["messages"][0]["content"] else build_error(400, "no instructions")
+        None
+        if "You weigh statements" in request.body["messages"][0]["content"]
+        else build_error(400, "no instructions")
     )
 
 
@@ -171,7 +176,7 @@ ANSWERED = (
     _refuse_schemas("proxy: refusal as plain text", Reply(400, "guided_json is not available", "text/plain")),
     _refuse_schemas("gateway: 400 without a word", Reply(400, "")),
     # Parameters
-    Answered(
+    AnsweredQuirk(
         "OpenAI, reasoning model: max_tokens renamed",
         _reply_when(
             lambda seen: "max_tokens" in seen.body,
@@ -185,7 +190,7 @@ ANSWERED = (
         (2, 1),
         lacks=("max_tokens",),
     ),
-    Answered(
+    AnsweredQuirk(
         "OpenAI, reasoning model: temperature fixed at 1",
         _reply_when(
             lambda seen: seen.body.get("temperature", 1) != 1,
@@ -196,19 +201,19 @@ ANSWERED = (
         (2, 1),
         lacks=("temperature",),
     ),
-    Answered(
+    AnsweredQuirk(
         "Anthropic through LiteLLM: temperature deprecated",
         _reply_when(lambda seen: "temperature" in seen.body, build_error(400, _ANTHROPIC_THROUGH_LITELLM, code="400")),
         (2, 1),
         lacks=("temperature",),
     ),
-    Answered(
+    AnsweredQuirk(
         "temperature left out by a setting",
         _reply_when(lambda seen: "temperature" in seen.body, build_error(400, "no")),
         lacks=("temperature",),
         settings={"temperature": "none"},
     ),
-    Answered(
+    AnsweredQuirk(
         "Gemini: unknown field seed",
         _reply_when(
             lambda seen: "seed" in seen.body,
@@ -218,7 +223,7 @@ ANSWERED = (
         lacks=("seed",),
         settings={"seed": 7},
     ),
-    Answered(
+    AnsweredQuirk(
         "reasoning effort of a model that does not reason",
         _reply_when(
             lambda seen: "reasoning_effort" in seen.body,
@@ -228,24 +233,24 @@ ANSWERED = (
         lacks=("reasoning_effort",),
         settings={"reasoning_effort": "low"},
     ),
-    Answered(
+    AnsweredQuirk(
         "OpenAI: limit of answer tokens",
         _limit_tokens("max_tokens is too large: {asked}. This model supports at most 4096 completion tokens.", 4096),
         (2, 1),
     ),
-    Answered(
+    AnsweredQuirk(
         "Anthropic: limit of answer tokens",
         _limit_tokens("max_tokens: {asked} > 4096, which is the maximum allowed number of output tokens for m", 4096),
         (2, 1),
     ),
-    Answered(
+    AnsweredQuirk(
         "DeepSeek: range of max_tokens",
         _limit_tokens("Invalid max_tokens value, the valid range is [1, 4096]", 4096),
         (2, 1),
     ),
-    Answered("Gemma: no system role", _require_system_text, (2, 1)),
-    Answered("Qwen: answers only in a stream", _require_streaming, (2, 1)),
-    Answered(
+    AnsweredQuirk("Gemma: no system role", _require_system_text, (2, 1)),
+    AnsweredQuirk("Qwen: answers only in a stream", _require_streaming, (2, 1)),
+    AnsweredQuirk(
         "vLLM, validation: extra field",
         _reply_when(
             lambda seen: "seed" in seen.body,
@@ -255,7 +260,7 @@ ANSWERED = (
         lacks=("seed",),
         settings={"seed": 7},
     ),
-    Answered(
+    AnsweredQuirk(
         "FastAPI: list of validation errors in detail",
         _reply_when(
             lambda seen: "temperature" in seen.body,
@@ -264,7 +269,7 @@ ANSWERED = (
         (2, 1),
         lacks=("temperature",),
     ),
-    Answered(
+    AnsweredQuirk(
         "Anthropic: temperature and top_p both refused for a thinking model",
         _reply_when(
             lambda seen: seen.body.get("temperature", 1) != 1,
@@ -282,14 +287,14 @@ ANSWERED = (
         (2, 1),
         lacks=("temperature",),
     ),
-    Answered(
+    AnsweredQuirk(
         "Bedrock: range of max_tokens in words",
         _limit_tokens(
             "The maximum tokens you requested exceeds the model limit of 4096. Try again with a lower value.", 4096
         ),
         (2, 1),
     ),
-    Answered(
+    AnsweredQuirk(
         "Gemini: maxOutputTokens out of range",
         lambda seen: (
             Reply(
@@ -311,12 +316,12 @@ ANSWERED = (
         (2, 1),
     ),
     # Addresses
-    Answered(
+    AnsweredQuirk(
         "Azure: api-version in the base URL, key in a header of its own",
         _refuse_other_paths_than_azure,
         settings={"path": "/openai/deployments/small?api-version=2024-10-21"},
     ),
-    Answered(
+    AnsweredQuirk(
         "full address of chat completions as base URL", lambda seen: None, settings={"path": "/v1/chat/completions"}
     ),
 )

@@ -10,10 +10,10 @@ from assayer.errors import MalformedAnswer, RequestRefused
 from assayer.llm import Cut, ask
 from tests.contract.providers.imitation import (
     GOOD,
-    Imitation,
+    ImitatedProvider,
+    ProviderRequest,
     Quirk,
     Reply,
-    Seen,
     build_completion,
     build_error,
     open_gateway,
@@ -76,15 +76,15 @@ MANY = Question(statement="Weights help.", labels=tuple(f"P{number}" for number 
 def _limit_window(words: str, window: int = WINDOW, factor: float = 1.0) -> Quirk:
     """A provider that counts `factor` tokens for four characters."""
 
-    def refuse(seen: Seen) -> Reply | None:
-        prompt = int(factor * seen.tokens)
-        if prompt + seen.max_output_tokens > window:
+    def refuse(request: ProviderRequest) -> Reply | None:
+        prompt = int(factor * request.tokens)
+        if prompt + request.max_output_tokens > window:
             return build_error(
                 400,
-                words.format(total=prompt + seen.max_output_tokens, prompt=prompt, most=seen.max_output_tokens),
+                words.format(total=prompt + request.max_output_tokens, prompt=prompt, most=request.max_output_tokens),
                 code=400,
             )
-        labels = re.findall(r"\bP\d+\b", seen.text)
+        labels = re.findall(r"\bP\d+\b", request.text)
         weights = [{"label": label, "stance": "for", "weight": 3} for label in dict.fromkeys(labels)]
         return build_completion(json.dumps({"weights": weights, "remark": ""}))
 
@@ -93,7 +93,7 @@ def _limit_window(words: str, window: int = WINDOW, factor: float = 1.0) -> Quir
 
 @pytest.mark.parametrize("words", OVERFLOWS.values(), ids=OVERFLOWS)
 async def test_answer_length_fits_the_window_named_in_a_refusal(words: str) -> None:
-    async with Imitation(_limit_window(words)) as provider, open_gateway(provider) as gateway:
+    async with ImitatedProvider(_limit_window(words)) as provider, open_gateway(provider) as gateway:
         await gateway.run(LONG, a_question("Weights help. " * 1_000), a_run())
         assert gateway.get_context_tokens("m") == WINDOW
         assert len(provider.requests) == 2
@@ -102,25 +102,28 @@ async def test_answer_length_fits_the_window_named_in_a_refusal(words: str) -> N
     assert LONG.max_tokens > provider.requests[-1].max_output_tokens > 1_000
 
 
-@pytest.mark.parametrize("listed", LISTED.values(), ids=LISTED)
-async def test_context_window_listed_by_the_server_avoids_a_refusal(listed: object) -> None:
-    async with Imitation(_limit_window("too long"), listed) as provider, open_gateway(provider) as gateway:
+@pytest.mark.parametrize("models_answer", LISTED.values(), ids=LISTED)
+async def test_context_window_listed_by_the_server_avoids_a_refusal(models_answer: object) -> None:
+    async with (
+        ImitatedProvider(_limit_window("too long"), models_answer) as provider,
+        open_gateway(provider) as gateway,
+    ):
         await gateway.reach()
         await gateway.run(LONG, a_question("Weights help. " * 1_000), a_run())
         assert len(provider.requests) == 1
 
 
 async def test_llama_cpp_window_is_read_from_server_properties() -> None:
-    listed = {"data": [{"id": "file.gguf", "owned_by": "llamacpp", "meta": {"n_ctx_train": 131_072}}]}
+    models_answer = {"data": [{"id": "file.gguf", "owned_by": "llamacpp", "meta": {"n_ctx_train": 131_072}}]}
     props = {"default_generation_settings": {"n_ctx": WINDOW}, "total_slots": 2}
-    async with Imitation(lambda _: None, listed, props) as provider, open_gateway(provider) as gateway:
+    async with ImitatedProvider(lambda _: None, models_answer, props) as provider, open_gateway(provider) as gateway:
         await gateway.reach()
         assert gateway.get_context_tokens("m") == WINDOW
 
 
 async def test_configured_window_overrides_the_listed_window() -> None:
     async with (
-        Imitation(lambda _: None, LISTED["vLLM"]) as provider,
+        ImitatedProvider(lambda _: None, LISTED["vLLM"]) as provider,
         open_gateway(provider, context_tokens=4_096) as gateway,
     ):
         await gateway.reach()
@@ -129,21 +132,21 @@ async def test_configured_window_overrides_the_listed_window() -> None:
 
 async def test_least_relevant_entries_are_left_out_and_counted() -> None:
     run = a_run()
-    async with Imitation(_limit_window(OVERFLOWS["vLLM"])) as provider, open_gateway(provider) as gateway:
+    async with ImitatedProvider(_limit_window(OVERFLOWS["vLLM"])) as provider, open_gateway(provider) as gateway:
         answer = await ask(gateway, CUT, MANY, run)
         assert len(provider.requests) == 2
-    kept = [weight.label for weight in answer.weights]
-    assert 500 < len(kept) < 8_000
-    assert tuple(kept) == MANY.labels[: len(kept)]
+    labels = [weight.label for weight in answer.weights]
+    assert 500 < len(labels) < 8_000
+    assert tuple(labels) == MANY.labels[: len(labels)]
     (dropped,) = run.journal.list_dropped()
-    assert (dropped.item_kind, dropped.count) == ("label shown", 8_000 - len(kept))
+    assert (dropped.item_kind, dropped.count) == ("label shown", 8_000 - len(labels))
     assert "context window of 8,192 tokens" in dropped.reason
     assert run.journal.failed_calls == []
 
 
 async def test_prompt_is_shortened_when_the_endpoint_counts_more_tokens() -> None:
     quirk = _limit_window(OVERFLOWS["vLLM"], factor=5.0)
-    async with Imitation(quirk) as provider, open_gateway(provider) as gateway:
+    async with ImitatedProvider(quirk) as provider, open_gateway(provider) as gateway:
         answer = await gateway.run(CUT, MANY, a_run())
         assert answer.value.weights
         assert 3 <= len(provider.requests) <= 5
@@ -156,18 +159,18 @@ async def test_request_above_the_tokens_of_a_minute_is_shortened_not_repeated(st
     )
     refuse = _limit_window(words)
 
-    def quirk(seen: Seen) -> Reply | None:
-        reply = refuse(seen)
+    def quirk(request: ProviderRequest) -> Reply | None:
+        reply = refuse(request)
         return reply if reply is None or reply.status == 200 else reply._replace(status=status)
 
-    async with Imitation(quirk) as provider, open_gateway(provider) as gateway:
+    async with ImitatedProvider(quirk) as provider, open_gateway(provider) as gateway:
         await gateway.run(LONG, a_question("Weights help. " * 1_000), a_run())
         assert (gateway.get_context_tokens("m"), len(provider.requests)) == (WINDOW, 2)
 
 
 async def test_oversized_prompt_that_cannot_be_cut_is_rejected_with_provider_message() -> None:
     quirk = _limit_window(OVERFLOWS["vLLM"])
-    async with Imitation(quirk) as provider, open_gateway(provider) as gateway:
+    async with ImitatedProvider(quirk) as provider, open_gateway(provider) as gateway:
         with pytest.raises(RequestRefused, match=r"longer than model 'm' accepts.*context length is 8192 tokens"):
             await gateway.run(WEIGHING, a_question("Weights help. " * 3_000), a_run())
         assert len(provider.requests) <= 5
@@ -175,22 +178,25 @@ async def test_oversized_prompt_that_cannot_be_cut_is_rejected_with_provider_mes
 
 async def test_repetitive_answer_is_retried_once_at_the_same_length() -> None:
     run_on = '{"weights": [' + '{"label": "P1", "stance": "for", "weight": 3}, ' * 200
-    async with Imitation(lambda _: build_completion(run_on, "length")) as provider, open_gateway(provider) as gateway:
+    async with (
+        ImitatedProvider(lambda _: build_completion(run_on, "length")) as provider,
+        open_gateway(provider) as gateway,
+    ):
         with pytest.raises(MalformedAnswer, match=r"in 2 tries.*cut off"):
             await gateway.run(WEIGHING, a_question(), a_run())
-    assert [seen.max_output_tokens for seen in provider.requests] == [500, 500]
+    assert [request.max_output_tokens for request in provider.requests] == [500, 500]
     assert len(provider.requests[1].body["messages"][2]["content"]) <= 500
 
 
 async def test_reasoning_that_uses_all_tokens_is_retried_once_with_more() -> None:
-    def think(seen: Seen) -> Reply:
+    def think(request: ProviderRequest) -> Reply:
         return (
             build_completion(GOOD)
-            if seen.max_output_tokens > 500
+            if request.max_output_tokens > 500
             else build_completion(None, "length", reasoning_content="Weights, hm. " * 100)
         )
 
-    async with Imitation(think) as provider, open_gateway(provider) as gateway:
+    async with ImitatedProvider(think) as provider, open_gateway(provider) as gateway:
         answer = await gateway.run(WEIGHING, a_question(), a_run())
     assert answer.record.attempts == 2
-    assert [seen.max_output_tokens for seen in provider.requests] == [500, 1_000]
+    assert [request.max_output_tokens for request in provider.requests] == [500, 1_000]

@@ -49,5 +49,5 @@ def settings(
 
 @pytest.fixture
 async def running(settings: Settings) -> AsyncIterator[RunningService]:
-    async with run_service(settings) as started:
-        yield started
+    async with run_service(settings) as service:
+        yield service

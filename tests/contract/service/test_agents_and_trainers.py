@@ -25,19 +25,19 @@ def get_address(running: RunningService) -> tuple[str, str]:
 @pytest.fixture
 async def agent(running: RunningService) -> AsyncIterator[Client]:
     url, key = get_address(running)
-    async with enter_in_task(run_mcp_server(url)) as at, enter_in_task(connect_mcp_client(at, key)) as client:
+    async with enter_in_task(run_mcp_server(url)) as mcp_url, enter_in_task(connect_mcp_client(mcp_url, key)) as client:
         yield client
 
 
 async def test_agent_evaluates_an_idea_and_reads_the_whole_report(agent: Client) -> None:
-    done = await call_tool(agent, "evaluate", idea=IDEA, wait_seconds=60)
-    assert done["state"] == "succeeded"
-    assert done["cost_usd"] > 0
-    summary = done["summary"]
+    evaluation = await call_tool(agent, "evaluate", idea=IDEA, wait_seconds=60)
+    assert evaluation["state"] == "succeeded"
+    assert evaluation["cost_usd"] > 0
+    summary = evaluation["summary"]
     assert (summary["injection_suspected"], bool(summary["scores"])) == (False, True)
     text, cursor = "", None
     while True:
-        piece = await call_tool(agent, "fetch_report", id=done["id"], cursor=cursor)
+        piece = await call_tool(agent, "fetch_report", id=evaluation["id"], cursor=cursor)
         text += piece["text"]
         if (cursor := piece["next_cursor"]) is None:
             break
@@ -46,11 +46,11 @@ async def test_agent_evaluates_an_idea_and_reads_the_whole_report(agent: Client)
 
 
 async def test_agent_is_warned_of_suspected_prompt_injection(agent: Client) -> None:
-    done = await call_tool(agent, "evaluate", idea=f"{IDEA} {ORDER}", wait_seconds=60)
-    assert done["state"] == "succeeded"
-    assert done["summary"]["injection_suspected"] is True
-    assert done["summary"]["warnings"]
-    assert (await call_tool(agent, "fetch_report", id=done["id"]))["injection_suspected"] is True
+    evaluation = await call_tool(agent, "evaluate", idea=f"{IDEA} {ORDER}", wait_seconds=60)
+    assert evaluation["state"] == "succeeded"
+    assert evaluation["summary"]["injection_suspected"] is True
+    assert evaluation["summary"]["warnings"]
+    assert (await call_tool(agent, "fetch_report", id=evaluation["id"]))["injection_suspected"] is True
 
 
 async def test_agent_learns_why_its_idea_waits_when_the_budget_is_spent(agent: Client, running: RunningService) -> None:

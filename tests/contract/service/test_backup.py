@@ -26,7 +26,7 @@ TREES = (
 
 
 async def run_tool(program: str, *arguments: str) -> None:
-    found = await asyncio.to_thread(
+    completed = await asyncio.to_thread(
         subprocess.run,
         [str(PostgresPrograms.find().folder / program), *arguments],
         capture_output=True,
@@ -34,7 +34,7 @@ async def run_tool(program: str, *arguments: str) -> None:
         timeout=_SECONDS,
         check=False,
     )
-    assert found.returncode == 0, found.stderr
+    assert completed.returncode == 0, completed.stderr
 
 
 async def test_live_database_dump_restores_reports_keys_and_running_jobs(
@@ -44,15 +44,15 @@ async def test_live_database_dump_restores_reports_keys_and_running_jobs(
     dump = str(tmp_path / "assayer.dump")
     async with run_service(settings) as world:
         key = world.caller.client.headers["Authorization"].removeprefix("Bearer ")
-        done = await world.caller.submit(source="quotes.txt")
-        before = await world.caller.wait_until_ended(done)
-        report = (await world.caller.fetch_report(done)).json()
+        finished_id = await world.caller.submit(source="quotes.txt")
+        before = await world.caller.wait_until_ended(finished_id)
+        report = (await world.caller.fetch_report(finished_id)).json()
         simulator.configure(latency_mean=0.3)
-        answered = simulator.read_stats().answered
+        answered_count = simulator.read_stats().answered
         under_way = await world.caller.submit(TREES)
-        await wait_until_async(count_answered_requests(simulator), lambda now: now >= answered + 3)
+        await wait_until_async(count_answered_requests(simulator), lambda now: now >= answered_count + 3)
         await run_tool("pg_dump", "--format=custom", "--no-owner", f"--file={dump}", f"--dbname={database_url}")
-        taken = await world.caller.get_evaluation(under_way)
+        evaluation_before = await world.caller.get_evaluation(under_way)
         await world.caller.cancel(under_way)  # in the service that goes on: the backup knows nothing of it
 
     await run_tool("pg_restore", "--no-owner", "--exit-on-error", f"--dbname={empty_database_url}", dump)
@@ -62,17 +62,17 @@ async def test_live_database_dump_restores_reports_keys_and_running_jobs(
     )
     async with run_service(restored, key) as world:
         caller = world.caller
-        assert await caller.get_evaluation(done) == before
-        assert (await caller.fetch_report(done)).json() == report
-        ended = await caller.wait_until_ended(under_way)
-        asked = simulator.read_stats().answered
+        assert await caller.get_evaluation(finished_id) == before
+        assert (await caller.fetch_report(finished_id)).json() == report
+        evaluation_after = await caller.wait_until_ended(under_way)
+        asked_count = simulator.read_stats().answered
         same = await caller.wait_until_ended(await caller.submit(IDEA))
-        events = (await caller.client.get(f"/v1/evaluations/{done}/events")).text
-    assert taken["state"] == "running"
-    assert ended["state"] == "succeeded"
-    assert ended["attempt"] > taken["attempt"]
+        events = (await caller.client.get(f"/v1/evaluations/{finished_id}/events")).text
+    assert evaluation_before["state"] == "running"
+    assert evaluation_after["state"] == "succeeded"
+    assert evaluation_after["attempt"] > evaluation_before["attempt"]
     assert same["state"] == "succeeded"
-    assert simulator.read_stats().answered == asked, "answers are part of the backup: nothing is paid for twice"
+    assert simulator.read_stats().answered == asked_count, "answers are part of the backup: nothing is paid for twice"
     assert "event: succeeded" in events
 
 

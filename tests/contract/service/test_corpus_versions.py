@@ -63,44 +63,46 @@ async def test_resumed_evaluation_keeps_its_corpus_version(settings: Settings) -
     async with AsyncExitStack() as stack:
         engine = await open_other_engine(settings, stack)
         first, pinned = await evaluate(engine)
-        later = await publish(settings, "Lichens on walls")
-        other = await open_other_engine(settings, stack)
-        again, _ = await evaluate(other, pinned["corpus"])
-        anew, now = await evaluate(other)
-    assert pinned["corpus"] == version != later
+        later_version = await publish(settings, "Lichens on walls")
+        other_engine = await open_other_engine(settings, stack)
+        again, _ = await evaluate(other_engine, pinned["corpus"])
+        anew, now = await evaluate(other_engine)
+    assert pinned["corpus"] == version != later_version
     assert again.evaluation_id == first.evaluation_id
     assert again.provenance.corpus_version == first.provenance.corpus_version
-    assert now["corpus"] == anew.provenance.corpus_version == later
+    assert now["corpus"] == anew.provenance.corpus_version == later_version
     assert anew.evaluation_id != first.evaluation_id
     assert not any("version of the corpus" in item.reason for item in again.coverage.dropped)
 
 
 async def test_evaluation_restarts_with_the_current_corpus_when_its_version_is_gone(settings: Settings) -> None:
-    gone = VersionStore(settings.corpus_path).read_current_version()
+    old_version = VersionStore(settings.corpus_path).read_current_version()
     current = await publish(settings, "Lichens on walls")
     async with AsyncExitStack() as stack:
-        report, pinned = await evaluate(await open_other_engine(settings, stack), gone)
+        report, pinned = await evaluate(await open_other_engine(settings, stack), old_version)
     assert pinned["corpus"] == report.provenance.corpus_version == current
-    (told,) = [item for item in report.coverage.dropped if item.item_kind == "start of the evaluation"]
-    assert "restarted with the current one" in told.reason
+    (dropped_start,) = [item for item in report.coverage.dropped if item.item_kind == "start of the evaluation"]
+    assert "restarted with the current one" in dropped_start.reason
 
 
 async def test_running_service_switches_to_a_new_corpus_version(settings: Settings) -> None:
     async with AsyncExitStack() as stack:
         engine = await open_other_engine(settings, stack)
         before, _ = await evaluate(engine)
-        later = await publish(settings, "Lichens on walls")
+        later_version = await publish(settings, "Lichens on walls")
         await engine.corpora.current()
-        await wait_until_async(engine.corpora.current, lambda corpus: corpus.version == later)
+        await wait_until_async(engine.corpora.current, lambda corpus: corpus.version == later_version)
         after, _ = await evaluate(engine)
-    assert before.provenance.corpus_version != later
-    assert after.provenance.corpus_version == later
+    assert before.provenance.corpus_version != later_version
+    assert after.provenance.corpus_version == later_version
 
 
 async def test_service_without_a_corpus_reports_it_until_a_corpus_is_built(settings: Settings, tmp_path: Path) -> None:
-    elsewhere = settings.model_copy(update={"corpus": settings.corpus.model_copy(update={"path": tmp_path / "none"})})
+    other_settings = settings.model_copy(
+        update={"corpus": settings.corpus.model_copy(update={"path": tmp_path / "none"})}
+    )
     async with AsyncExitStack() as stack:
-        engine = await open_other_engine(elsewhere, stack)
+        engine = await open_other_engine(other_settings, stack)
         with pytest.raises(CorpusError, match="There is no corpus"):
             await evaluate(engine)
         assert isinstance((await engine.find_unavailable_methods())[METHOD], CorpusError)

@@ -50,33 +50,37 @@ async def test_curated_papers_have_kind_and_question_and_duplicates_are_paid_onc
 ) -> None:
     body = CurationBody(items=(build_paper(3), build_paper(4, id="fourth"), build_paper(3, id="third again")))
     accepted = await assayer.curations.create(body)
-    seen = {outcome.item async for outcome in assayer.curations.outcomes(accepted.id)}
-    found = await assayer.curations.wait(accepted.id)
+    item_numbers = {outcome.item async for outcome in assayer.curations.outcomes(accepted.id)}
+    curation = await assayer.curations.wait(accepted.id)
     stats = simulator.read_stats()
-    assert seen == {0, 1, 2}
-    assert found.items is not None
-    assert [item.duplicate_of for item in found.items] == [None, None, 0]
-    assert [item.id for item in found.items[1:]] == ["fourth", "third again"]
-    for item in found.items:
+    assert item_numbers == {0, 1, 2}
+    assert curation.items is not None
+    assert [item.duplicate_of for item in curation.items] == [None, None, 0]
+    assert [item.id for item in curation.items[1:]] == ["fourth", "third again"]
+    for item in curation.items:
         assert item.paper is not None
         assert isinstance(item.paper.question, str) or item.paper.question.reason
-    first, _, again = found.items
+    first, _, again = curation.items
     assert (again.paper, again.llm_requests, again.cost_usd) == (first.paper, 0, 0)
     paid = (stats.prompt_tokens * 1.0 + stats.completion_tokens * 2.0) / 1e6
-    assert found.cost_usd == pytest.approx(paid)
-    assert found.result is not None
-    assert found.result.cost_usd == pytest.approx(paid)
-    assert (found.result.items, found.result.succeeded + found.result.absent, found.result.repeated) == (3, 3, 1)
+    assert curation.cost_usd == pytest.approx(paid)
+    assert curation.result is not None
+    assert curation.result.cost_usd == pytest.approx(paid)
+    assert (curation.result.items, curation.result.succeeded + curation.result.absent, curation.result.repeated) == (
+        3,
+        3,
+        1,
+    )
     free = await assayer.curations.wait((await assayer.curations.create(body)).id)
     assert free.cost_usd == 0
-    assert [item.paper for item in free.items or ()] == [item.paper for item in found.items]
+    assert [item.paper for item in free.items or ()] == [item.paper for item in curation.items]
 
 
 async def test_proposed_candidates_are_distinct_ranked_and_can_be_scored(assayer: AsyncClient) -> None:
-    asked = CandidateIdeasBody(
+    candidates_body = CandidateIdeasBody(
         items=(QuestionBody(question=QUESTION, id="q1"),), candidates=3, ranking_method="comparisons"
     )
-    proposed = await assayer.candidate_ideas.wait((await assayer.candidate_ideas.create(asked)).id)
+    proposed = await assayer.candidate_ideas.wait((await assayer.candidate_ideas.create(candidates_body)).id)
     [outcome] = proposed.items or ()
     assert outcome.candidate_ideas is not None
     candidates = outcome.candidate_ideas.candidates
@@ -102,13 +106,13 @@ async def test_proposed_candidates_are_distinct_ranked_and_can_be_scored(assayer
 
 async def test_items_beyond_the_budget_are_absent_with_a_reason(assayer: AsyncClient) -> None:
     body = CurationBody(items=tuple(build_paper(number) for number in range(3, 9)), limits=Limits(max_usd=0.000_01))
-    found = await assayer.curations.wait((await assayer.curations.create(body)).id)
-    assert found.state == "succeeded"
-    assert found.cost_usd is not None
-    assert found.cost_usd <= 0.000_01
-    assert found.result is not None
-    assert found.result.absent == 6
-    for item in found.items or ():
+    curation = await assayer.curations.wait((await assayer.curations.create(body)).id)
+    assert curation.state == "succeeded"
+    assert curation.cost_usd is not None
+    assert curation.cost_usd <= 0.000_01
+    assert curation.result is not None
+    assert curation.result.absent == 6
+    for item in curation.items or ():
         assert item.paper is not None
         assert isinstance(item.paper.kind, Absent)
         assert "budget" in item.paper.kind.reason

@@ -37,11 +37,11 @@ async def test_metrics_report_jobs_llm_requests_cost_and_cache_hits(settings: Se
     async with run_service(settings) as world:
         await PgTenants(world.service.database).update(TENANT, TenantPlan(name="Default", monthly_usd=50.0))
         before = await Figures.read(world)
-        sent = simulator.read_stats()
-        ended = await world.caller.ended(await world.caller.submit(source="mine.txt"))
+        stats_before = simulator.read_stats()
+        evaluation = await world.caller.wait_until_ended(await world.caller.submit(source="mine.txt"))
         middle = await Figures.read(world)
         stats = simulator.read_stats()
-        await world.caller.ended(await world.caller.submit(source="yours.txt"))
+        await world.caller.wait_until_ended(await world.caller.submit(source="yours.txt"))
         after = await Figures.read(world)
 
     def get_growth(name: str, **labels: str) -> float:
@@ -49,15 +49,15 @@ async def test_metrics_report_jobs_llm_requests_cost_and_cache_hits(settings: Se
 
     assert after.get_value("assayer_database_up") == 1
     assert after.get_value("assayer_jobs_ended_last_hour", DONE) == 2
-    assert middle.get_value("assayer_jobs_cost_usd_last_hour", DONE) == pytest.approx(ended["cost_usd"])
+    assert middle.get_value("assayer_jobs_cost_usd_last_hour", DONE) == pytest.approx(evaluation["cost_usd"])
     assert middle.get_value("assayer_job_seconds_last_hour", {**DONE, "quantile": "0.95"}) > 0
     assert middle.get_value("assayer_tenant_spent_usd_this_month", {"tenant": TENANT}) == pytest.approx(
-        ended["cost_usd"]
+        evaluation["cost_usd"]
     )
     assert middle.get_value("assayer_tenant_monthly_usd", {"tenant": TENANT}) == 50
-    assert get_growth("assayer_outbound_requests_total", kind="llm") == stats.requests - sent.requests
-    assert get_growth("assayer_llm_tokens_total", kind="prompt") == stats.prompt_tokens - sent.prompt_tokens
-    assert get_growth("assayer_llm_cost_usd_total") == pytest.approx(ended["cost_usd"])
+    assert get_growth("assayer_outbound_requests_total", kind="llm") == stats.requests - stats_before.requests
+    assert get_growth("assayer_llm_tokens_total", kind="prompt") == stats.prompt_tokens - stats_before.prompt_tokens
+    assert get_growth("assayer_llm_cost_usd_total") == pytest.approx(evaluation["cost_usd"])
     assert (
         get_growth("assayer_llm_request_seconds_count")
         == get_growth("assayer_llm_requests_total", outcome="answered")
@@ -82,7 +82,7 @@ async def test_metrics_report_running_jobs_and_requests_in_flight(settings: Sett
             lambda: Figures.read(world), lambda now: now.get_value("assayer_llm_requests_in_flight") > 0
         )
         await world.caller.cancel(id)
-        await wait_until_async(world.count_running_jobs, lambda taken: taken == 0)
+        await wait_until_async(world.count_running_jobs, lambda running_count: running_count == 0)
         ended = await Figures.read(world)
     assert figures.get_value("assayer_jobs_running", {"tenant": TENANT, "priority": "interactive"}) == 1
     assert figures.get_value("assayer_worker_jobs") == 1

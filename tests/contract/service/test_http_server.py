@@ -21,5 +21,5 @@ async def test_previous_signal_handlers_are_restored() -> None:
             await serve_http(Starlette(), listening, nothing, nothing)
         assert [signal.getsignal(number) for number in before] == [handler, handler]
     finally:
-        for number, given in before.items():
-            signal.signal(number, given)
+        for number, handler_before in before.items():
+            signal.signal(number, handler_before)

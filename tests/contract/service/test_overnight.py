@@ -39,14 +39,14 @@ async def test_overnight_batch_completes_at_half_price_with_few_files(
             found: dict[str, object] = (await world.caller.client.get(path)).json()
             return found
 
-        ended = await wait_until_async(get_batch, lambda item: item["finished_at"] is not None)
+        batch_item = await wait_until_async(get_batch, lambda item: item["finished_at"] is not None)
     stats = simulator.read_stats()
-    assert ended["states"] == {"succeeded": 6}
+    assert batch_item["states"] == {"succeeded": 6}
     assert stats.answered - stats.batch_answers == stats.injected["batch_line_error"]
     assert stats.batches < 30
     assert stats.repeated_prompts == 0
     paid = (stats.billed_prompt_tokens * 1.0 + stats.billed_completion_tokens * 2.0) / 1e6
-    assert ended["cost_usd"] == pytest.approx(paid)
+    assert batch_item["cost_usd"] == pytest.approx(paid)
 
 
 async def test_interactive_evaluation_is_not_delayed_by_overnight_jobs(
@@ -57,8 +57,8 @@ async def test_interactive_evaluation_is_not_delayed_by_overnight_jobs(
     async with run_service(overnight_settings.model_copy(update={"evaluation": evaluation})) as world:
         await submit_batch(world, 4)
         await wait_until_async(lambda: asyncio.to_thread(simulator.read_stats), lambda stats: stats.batches > 0)
-        ended = await world.caller.wait_until_ended(await world.caller.submit())
-        assert ended["state"] == "succeeded"
+        slow_evaluation = await world.caller.wait_until_ended(await world.caller.submit())
+        assert slow_evaluation["state"] == "succeeded"
         assert world.service.evaluator.overnight.running_count == 4
 
 

@@ -17,7 +17,7 @@ def build_documents() -> list[tuple[str, tuple[str, bytes]]]:
 
     With the same words, the second would wait for the answers that the first requests."""
     words = IDEA.split()
-    lines = [" ".join(words[at : at + 9]) for at in range(0, len(words), 9)]
+    lines = [" ".join(words[start : start + 9]) for start in range(0, len(words), 9)]
     printed = pdf([("F2", 18.0, "Quote, then abstain"), *(("F1", 11.0, line) for line in lines)])
     written = word("".join(f"<w:p><w:r><w:t>{line}</w:t></w:r></w:p>" for line in ("In Word", *IDEA.splitlines())))
     return [("file", ("one.pdf", printed)), ("file", ("two.docx", written))]
@@ -31,9 +31,9 @@ async def cancel_call(world: RunningService, simulator: Simulator) -> str:
     """Cancel a call of two documents while they are evaluated, and return its id."""
     simulator.configure(latency_mean=60)
     batch = str((await world.caller.client.post("/v1/batches", files=build_documents())).json()["id"])
-    await wait_until_async(count_sent_requests(simulator), lambda sent: sent >= 1)
+    await wait_until_async(count_sent_requests(simulator), lambda request_count: request_count >= 1)
     cancelled = (await world.caller.client.delete(f"/v1/batches/{batch}")).json()
-    await wait_until_async(world.count_running_jobs, lambda taken: taken == 0)
+    await wait_until_async(world.count_running_jobs, lambda running_count: running_count == 0)
     assert cancelled["states"] == {"cancelled": 2}
     return batch
 
@@ -50,13 +50,13 @@ async def test_cancelled_document_call_is_retried_and_its_erasure_deletes_the_do
         assert answer.status_code == 202, answer.text
         assert (answer.json()["retried"], answer.json()["unreadable"]) == (2, 0)
         rows = (await client.get(f"/v1/batches/{batch}/evaluations")).json()["items"]
-        ended = [await world.caller.wait_until_ended(row["id"]) for row in rows]
+        evaluations = [await world.caller.wait_until_ended(row["id"]) for row in rows]
         reports = [(await world.caller.fetch_report(row["id"])).json() for row in rows]
         assert len(list_stored_files(tmp_path / "submissions")) == 2, "documents stay as long as their evaluations"
-        erased = await client.post("/v1/erasures", json={"batch": batch})
-        assert erased.status_code == 200, erased.text
+        response = await client.post("/v1/erasures", json={"batch": batch})
+        assert response.status_code == 200, response.text
         assert list_stored_files(tmp_path / "submissions") == []
-    assert [item["state"] for item in ended] == ["succeeded", "succeeded"]
+    assert [item["state"] for item in evaluations] == ["succeeded", "succeeded"]
     assert {report["idea"]["source"] for report in reports} == {"one.pdf", "two.docx"}
     assert all("abstain where it does not" in " ".join(report["idea"]["text"].split()) for report in reports)
 

@@ -32,7 +32,7 @@ QUEUE = QueueSettings(max_failures=2)
 WORK = ExecutionSettings(poll_seconds=0.2, expire_seconds=0.2)
 
 
-class Waiting:
+class WaitingPerformer:
     """Performs a job until it is stopped, or told that it is done."""
 
     def __init__(self) -> None:
@@ -58,13 +58,13 @@ class Waiting:
         return JobVerdict(state="succeeded", run_id=run)
 
 
-class Poisoned:
+class PoisonedPerformer:
     async def perform(self, lease: Lease, progress: Progress, begun: OnRunStarted) -> JobVerdict:
         raise ZeroDivisionError("division by zero")
 
 
 @dataclass
-class Upgraded:
+class UpgradedPerformer:
     """Performer that is upgraded between attempts: each attempt is a new run and pays for one answer."""
 
     database: Database
@@ -140,31 +140,31 @@ async def wait_until_idle(worker: Worker) -> None:
 
 
 async def test_queued_job_is_leased_and_completed(queue: Queue) -> None:
-    performer = Waiting()
+    performer = WaitingPerformer()
     performer.done.set()
     async with run_worker(queue, performer):
         job = await queue.reaches(await queue.put(), lambda job: job.state == "succeeded")
     assert (job.attempt, job.problem) == (1, None)
 
 
-async def test_worker_stops_when_its_lease_is_taken_by_another(queue: Queue) -> None:
-    performer = Waiting()
+async def test_worker_stops_when_another_worker_takes_its_lease(queue: Queue) -> None:
+    performer = WaitingPerformer()
     async with run_worker(queue, performer, lease_seconds=3) as worker:
         id = await queue.put()
         await performer.wait_for_start()
-        stolen = uuid4()
-        await queue.database.execute("UPDATE jobs SET lease = $2, worker = 'another' WHERE id = $1", id, stolen)
+        stolen_token = uuid4()
+        await queue.database.execute("UPDATE jobs SET lease = $2, worker = 'another' WHERE id = $1", id, stolen_token)
         await wait_until_idle(worker)
         job = await queue.get(id)
-        held = await queue.database.fetch_one("SELECT lease FROM jobs WHERE id = $1", id)
+        lease_row = await queue.database.fetch_one("SELECT lease FROM jobs WHERE id = $1", id)
     assert performer.stopped == 1
     assert job.state == "running"
-    assert held is not None
-    assert held["lease"] == stolen
+    assert lease_row is not None
+    assert lease_row["lease"] == stolen_token
 
 
 async def test_a_cancelled_job_is_stopped_at_once(queue: Queue) -> None:
-    performer = Waiting()
+    performer = WaitingPerformer()
     async with run_worker(queue, performer, lease_seconds=3_600) as worker:
         id = await queue.put()
         await performer.wait_for_start()
@@ -174,7 +174,7 @@ async def test_a_cancelled_job_is_stopped_at_once(queue: Queue) -> None:
     assert (await queue.get(id)).state == "cancelled"
 
 
-class Telling(Waiting):
+class ReportingPerformer(WaitingPerformer):
     """Tells how far it has come as soon as it has begun."""
 
     async def perform(self, lease: Lease, progress: Progress, begun: OnRunStarted) -> JobVerdict:
@@ -193,7 +193,7 @@ class Telling(Waiting):
 
 async def test_progress_write_timeout_is_logged_with_a_reason(queue: Queue, caplog: pytest.LogCaptureFixture) -> None:
     """A lock on the job's row delays its events."""
-    performer = Telling()
+    performer = ReportingPerformer()
 
     async def list_write_failures() -> list[str]:
         return [message for message in caplog.messages if "could not write" in message]
@@ -217,7 +217,7 @@ async def test_progress_write_timeout_is_logged_with_a_reason(queue: Queue, capl
 async def test_job_that_always_crashes_fails_with_error_references(
     queue: Queue, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async with run_worker(queue, Poisoned()):
+    async with run_worker(queue, PoisonedPerformer()):
         id = await queue.put()
         await queue.reaches(id, lambda job: job.attempt == 1 and job.state == "queued")
         await queue.database.execute("UPDATE jobs SET ready_at = now() WHERE id = $1", id)  # instead of waiting
@@ -232,7 +232,7 @@ async def test_job_that_always_crashes_fails_with_error_references(
 
 
 async def test_job_continued_with_another_version_costs_the_sum_of_both(queue: Queue) -> None:
-    async with run_worker(queue, Upgraded(queue.database)):
+    async with run_worker(queue, UpgradedPerformer(queue.database)):
         id = await queue.put()
         await queue.reaches(id, lambda job: job.attempt == 1 and job.state == "queued")
         await queue.database.execute("UPDATE jobs SET ready_at = now() WHERE id = $1", id)  # instead of waiting

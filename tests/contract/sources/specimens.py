@@ -30,7 +30,7 @@ from workers.outbound.source_settings import (
 LIBRARY = Library(SAMPLE)
 """Library of papers that the simulated services contain."""
 ASK = RequestContext("evaluation", 20.0)
-STRANGERS = (
+UNKNOWN_IDENTIFIERS = (
     Identifiers(doi="10.9999/nobody.knows.this"),
     Identifiers(s2="0" * 40, arxiv="0101.00001", openalex="W1", doi="10.9999/nor.this"),
     Identifiers(),
@@ -55,7 +55,7 @@ class Specimen:
     """Function returning the date the source states for a paper."""
 
 
-class _Shut:
+class _ClosedGateway:
     """Fetcher that refuses every request."""
 
     async def fetch(self, call: SourceRequest, ask: RequestContext) -> SourceResponse:
@@ -64,7 +64,7 @@ class _Shut:
 
 def specimens_with(capability: type) -> list[object]:
     """Return the specimens of the sources with a capability, as parameters for `specimen`."""
-    able_specimens = (item for item in SPECIMENS.values() if isinstance(item.make(_Shut()), capability))
+    able_specimens = (item for item in SPECIMENS.values() if isinstance(item.make(_ClosedGateway()), capability))
     return [pytest.param(specimen, id=specimen.service) for specimen in able_specimens]
 
 

@@ -13,7 +13,7 @@ from workers.outbound.source_gateway import SourceGateway
 ALWAYS = Window()
 
 
-async def test_a_search_beyond_one_page_pages_to_the_end(crowd: OutsideWorld) -> None:
+async def test_a_search_longer_than_one_page_reads_every_page(crowd: OutsideWorld) -> None:
     crowd.reset()
     async with open_gateway(crowd, "arxiv") as remote:
         some = await Arxiv(remote).search("swarm robots", 450, ALWAYS, ASK)
@@ -23,7 +23,7 @@ async def test_a_search_beyond_one_page_pages_to_the_end(crowd: OutsideWorld) ->
     assert 700 < len(papers) < 1_300
 
 
-async def test_many_ids_are_asked_for_two_hundred_at_a_time(crowd: OutsideWorld) -> None:
+async def test_many_ids_are_requested_two_hundred_at_a_time(crowd: OutsideWorld) -> None:
     async with open_gateway(crowd, "arxiv") as remote:
         names = [paper.identifiers for paper in await Arxiv(remote).search("swarm robots", 450, ALWAYS, ASK)]
         crowd.reset()
@@ -34,14 +34,14 @@ async def test_many_ids_are_asked_for_two_hundred_at_a_time(crowd: OutsideWorld)
 
 async def test_unexpectedly_empty_page_is_requested_again(gateway: SourceGateway, world: OutsideWorld) -> None:
     world.configure("arxiv", empty_rate=0.5, seed=5)
-    source, answered = Arxiv(gateway), 0
+    source, answered_count = Arxiv(gateway), 0
     for entry in LIBRARY.entries[:10]:
         try:
-            answered += bool(await source.search(entry.record.title, 5, ALWAYS, ASK))
+            answered_count += bool(await source.search(entry.record.title, 5, ALWAYS, ASK))
         except SourceMalformed as error:
             assert "but none of those after" in error.message  # noqa: PT017 - either outcome is right
     assert world.read_stats("arxiv").requests > 10
-    assert answered >= 5
+    assert answered_count >= 5
 
 
 async def test_page_that_stays_empty_unexpectedly_is_reported_as_malformed(
@@ -54,11 +54,11 @@ async def test_page_that_stays_empty_unexpectedly_is_reported_as_malformed(
 
 async def test_withdrawn_papers_are_marked_in_search_results(gateway: SourceGateway) -> None:
     entry = next(item for item in LIBRARY.entries if item.arxiv and item.notice and item.notice.kind == "withdrawn")
-    (found,) = [
+    (found_paper,) = [
         paper
         for paper in await Arxiv(gateway).search(entry.record.title, 20, ALWAYS, ASK)
         if paper.identifiers.arxiv == entry.arxiv
     ]
-    assert found.retraction is not None
+    assert found_paper.retraction is not None
     assert entry.notice is not None
-    assert (found.retraction.kind, found.retraction.date) == ("withdrawn", entry.notice.date)
+    assert (found_paper.retraction.kind, found_paper.retraction.date) == ("withdrawn", entry.notice.date)

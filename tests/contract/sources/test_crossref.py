@@ -14,10 +14,10 @@ _REGISTERED = [entry for entry in LIBRARY.entries if entry.doi]
 
 async def test_papers_are_resolved_by_doi_in_a_single_request(world: OutsideWorld) -> None:
     names = [Identifiers(doi=entry.doi) for entry in _REGISTERED]
-    others = [Identifiers(doi="10.1000/unknown"), Identifiers(arxiv="2101.00001"), Identifiers()]
-    others += [Identifiers(doi="10.48550/arxiv.2101.00001")]
+    unknown_identifiers = [Identifiers(doi="10.1000/unknown"), Identifiers(arxiv="2101.00001"), Identifiers()]
+    unknown_identifiers += [Identifiers(doi="10.48550/arxiv.2101.00001")]
     async with open_gateway(world, "crossref") as remote:
-        papers = await Crossref(remote).resolve([*names, *others], ASK)
+        papers = await Crossref(remote).resolve([*names, *unknown_identifiers], ASK)
     for entry, paper in zip(_REGISTERED, papers, strict=False):
         assert paper is not None
         assert paper.identifiers.doi == entry.doi
@@ -28,7 +28,7 @@ async def test_papers_are_resolved_by_doi_in_a_single_request(world: OutsideWorl
         assert paper.publication_date is not None
         assert entry.record.publication_date is not None
         assert paper.publication_date >= entry.record.publication_date
-    assert papers[len(names) :] == [None] * len(others)
+    assert papers[len(names) :] == [None] * len(unknown_identifiers)
     assert world.read_stats("crossref").requests == 1
 
 
@@ -36,14 +36,14 @@ async def test_retraction_notices_have_kind_doi_and_date_and_corrections_are_ign
     names = {Identifiers(doi=entry.doi): entry.notice for entry in _REGISTERED}
     async with open_gateway(world, "crossref") as remote:
         notices = await Crossref(remote).retractions(list(names), ASK)
-    assert {name: (found.kind, found.date) for name, found in notices.items()} == {
+    assert {name: (kind_notice.kind, kind_notice.date) for name, kind_notice in notices.items()} == {
         name: (notice.kind, notice.date) for name, notice in names.items() if notice
     }
     assert notices
-    for name, found in notices.items():
+    for name, kind_notice in notices.items():
         notice = names[name]
         assert notice is not None
-        assert found in {
+        assert kind_notice in {
             Retraction(kind=notice.kind, source="crossref", notice=doi, date=notice.date)
             for doi in (notice.doi, name.doi)
         }
@@ -73,11 +73,11 @@ async def test_requests_stay_within_the_polite_pool_limits(world: OutsideWorld) 
 async def test_unpaywall_returns_only_copies_with_a_pdf(world: OutsideWorld) -> None:
     async with open_gateway(world, "unpaywall", email="assayer@example.org") as remote:
         source = Unpaywall(remote)
-        found = {entry.doi: await source.pdf_urls(Identifiers(doi=entry.doi), ASK) for entry in _REGISTERED[:20]}
+        url_lists = {entry.doi: await source.pdf_urls(Identifiers(doi=entry.doi), ASK) for entry in _REGISTERED[:20]}
         unknown = await source.pdf_urls(Identifiers(doi="10.1000/unknown"), ASK)
     for entry in _REGISTERED[:20]:
         free = entry.free_pdf or (entry.arxiv and entry.corpus_id % 4)
-        assert found[entry.doi] == ((world.url(entry.pdf_path.removeprefix("/")),) if free else ())
+        assert url_lists[entry.doi] == ((world.url(entry.pdf_path.removeprefix("/")),) if free else ())
     assert unknown == ()
 
 

@@ -9,7 +9,7 @@ from assayer.errors import SourceError, SourceMalformed, SourceUnavailable
 from assayer.models import Identifiers, Paper, Window
 from simulator.outside.library import Entry
 from simulator.outside.process import OutsideWorld
-from tests.contract.sources.specimens import ASK, LIBRARY, STRANGERS, Specimen, specimens_with
+from tests.contract.sources.specimens import ASK, LIBRARY, UNKNOWN_IDENTIFIERS, Specimen, specimens_with
 from workers.literature_apis.capabilities import (
     ListsCitingPapers,
     ListsReferences,
@@ -33,8 +33,8 @@ def list_known_entries(specimen: Specimen) -> list[Entry]:
 def find_entry(paper: Paper) -> Entry:
     """The paper of the simulated library that this one is."""
     names = paper.identifiers
-    found = (LIBRARY.by_s2.get(names.s2), LIBRARY.by_openalex.get(names.openalex), LIBRARY.by_arxiv.get(names.arxiv))
-    entry = next((item for item in (*found, LIBRARY.by_doi.get(names.doi)) if item), None)
+    entries = (LIBRARY.by_s2.get(names.s2), LIBRARY.by_openalex.get(names.openalex), LIBRARY.by_arxiv.get(names.arxiv))
+    entry = next((item for item in (*entries, LIBRARY.by_doi.get(names.doi)) if item), None)
     assert entry is not None, paper
     return entry
 
@@ -64,9 +64,9 @@ def source(specimen: Specimen, gateway: SourceGateway) -> Any:
 
 @pytest.mark.parametrize("specimen", specimens_with(SearchesPapers))
 async def test_search_finds_the_paper_with_that_title_first(specimen: Specimen, source: SearchesPapers) -> None:
-    wanted = next(entry for entry in list_known_entries(specimen) if "attention" in entry.record.title)
-    papers = await source.search(wanted.record.title, 10, ALWAYS, ASK)
-    assert find_entry(papers[0]) == wanted
+    known_entry = next(entry for entry in list_known_entries(specimen) if "attention" in entry.record.title)
+    papers = await source.search(known_entry.record.title, 10, ALWAYS, ASK)
+    assert find_entry(papers[0]) == known_entry
     assert len({paper.id for paper in papers}) == len(papers) > 1
     for paper in papers:
         check(paper, specimen)
@@ -109,20 +109,20 @@ async def test_resolve_keeps_the_order_and_uses_few_requests(
     specimen: Specimen, source: ResolvesIdentifiers, world: OutsideWorld
 ) -> None:
     entries = list_known_entries(specimen)
-    asked = [specimen.identifiers(entry) for entry in entries]
-    asked[3:3] = STRANGERS
-    papers = await source.resolve([*asked, asked[0]], ASK)
-    assert papers[3 : 3 + len(STRANGERS)] == [None] * len(STRANGERS)
-    found = [paper for paper in papers if paper]
-    assert [find_entry(paper) for paper in found] == [*entries, entries[0]]
-    for paper in found:
+    identifiers = [specimen.identifiers(entry) for entry in entries]
+    identifiers[3:3] = UNKNOWN_IDENTIFIERS
+    papers = await source.resolve([*identifiers, identifiers[0]], ASK)
+    assert papers[3 : 3 + len(UNKNOWN_IDENTIFIERS)] == [None] * len(UNKNOWN_IDENTIFIERS)
+    found_papers = [paper for paper in papers if paper]
+    assert [find_entry(paper) for paper in found_papers] == [*entries, entries[0]]
+    for paper in found_papers:
         check(paper, specimen)
     assert world.read_stats(specimen.service).requests <= 6
 
 
 @pytest.mark.parametrize("specimen", specimens_with(ResolvesIdentifiers))
 async def test_resolve_of_only_unknown_papers_returns_none_for_each(source: ResolvesIdentifiers) -> None:
-    assert await source.resolve(STRANGERS, ASK) == [None] * len(STRANGERS)
+    assert await source.resolve(UNKNOWN_IDENTIFIERS, ASK) == [None] * len(UNKNOWN_IDENTIFIERS)
     assert await source.resolve([], ASK) == []
 
 
@@ -142,8 +142,8 @@ async def test_references_match_the_library(specimen: Specimen, source: ListsRef
 
 @pytest.mark.parametrize("specimen", specimens_with(ListsReferences))
 async def test_unknown_papers_have_no_references(source: ListsReferences) -> None:
-    for stranger in STRANGERS:
-        assert await source.references(stranger, 10, ASK) == []
+    for unknown in UNKNOWN_IDENTIFIERS:
+        assert await source.references(unknown, 10, ASK) == []
 
 
 @pytest.mark.parametrize("specimen", specimens_with(ListsCitingPapers))
@@ -166,8 +166,8 @@ async def test_citing_papers_match_the_library_within_the_window(specimen: Speci
 
 @pytest.mark.parametrize("specimen", specimens_with(ListsCitingPapers))
 async def test_unknown_papers_have_no_citing_papers(source: ListsCitingPapers) -> None:
-    for stranger in STRANGERS:
-        assert await source.citing(stranger, 10, ALWAYS, ASK) == []
+    for unknown in UNKNOWN_IDENTIFIERS:
+        assert await source.citing(unknown, 10, ALWAYS, ASK) == []
 
 
 @pytest.mark.parametrize("specimen", specimens_with(RecommendsPapers))
@@ -175,13 +175,13 @@ async def test_unknown_papers_have_no_citing_papers(source: ListsCitingPapers) -
 async def test_recommendations_exclude_the_seed_papers(
     specimen: Specimen, source: RecommendsPapers, seeds: int
 ) -> None:
-    given = list_known_entries(specimen)[:seeds]
-    papers = await source.recommend([specimen.identifiers(entry) for entry in given], 5, ASK)
+    seed_entries = list_known_entries(specimen)[:seeds]
+    papers = await source.recommend([specimen.identifiers(entry) for entry in seed_entries], 5, ASK)
     assert len(papers) == 5
     for paper in papers:
         check(paper, specimen)
-    assert not {find_entry(paper) for paper in papers} & set(given)
-    assert await source.recommend(STRANGERS, 5, ASK) == []
+    assert not {find_entry(paper) for paper in papers} & set(seed_entries)
+    assert await source.recommend(UNKNOWN_IDENTIFIERS, 5, ASK) == []
 
 
 @pytest.mark.parametrize("specimen", specimens_with(SearchesSnippets))
@@ -207,23 +207,25 @@ async def test_retractions_are_reported_only_for_papers_with_a_notice(
     specimen: Specimen, source: ReportsRetractions
 ) -> None:
     entries = list_known_entries(specimen)
-    found = await source.retractions([*(specimen.identifiers(entry) for entry in entries), *STRANGERS], ASK)
-    marked = {entry for entry in entries if specimen.identifiers(entry) in found}
-    kinds = {notice.kind for notice in found.values()}
+    retractions = await source.retractions(
+        [*(specimen.identifiers(entry) for entry in entries), *UNKNOWN_IDENTIFIERS], ASK
+    )
+    marked = {entry for entry in entries if specimen.identifiers(entry) in retractions}
+    kinds = {notice.kind for notice in retractions.values()}
     assert marked
     assert marked == {entry for entry in entries if entry.notice and entry.notice.kind in kinds}
-    assert all(notice.source == specimen.service for notice in found.values())
+    assert all(notice.source == specimen.service for notice in retractions.values())
 
 
 @pytest.mark.parametrize("specimen", specimens_with(LocatesPdfs))
 async def test_pdf_addresses_match_the_record(specimen: Specimen, source: LocatesPdfs) -> None:
-    found = {
+    url_lists = {
         entry: await source.pdf_urls(specimen.identifiers(entry), ASK) for entry in list_known_entries(specimen)[:12]
     }
-    assert any(found.values())
-    for entry, addresses in found.items():
+    assert any(url_lists.values())
+    for entry, addresses in url_lists.items():
         assert all(address.endswith(entry.pdf_path) for address in addresses)
-    assert [await source.pdf_urls(stranger, ASK) for stranger in STRANGERS] == [()] * len(STRANGERS)
+    assert [await source.pdf_urls(unknown, ASK) for unknown in UNKNOWN_IDENTIFIERS] == [()] * len(UNKNOWN_IDENTIFIERS)
 
 
 async def send_first_request(specimen: Specimen, gateway: SourceGateway) -> None:

@@ -35,9 +35,9 @@ async def scholar_gateway(world: OutsideWorld) -> AsyncIterator[SourceGateway]:
 
 
 async def test_truncated_fields_are_omitted_from_found_papers(scholar_gateway: SourceGateway) -> None:
-    found = await GoogleScholar(scholar_gateway).search('graph "networks": NOT learning', 25, OPEN, ASK)
-    assert len(found) > 10
-    for paper in found:
+    papers = await GoogleScholar(scholar_gateway).search('graph "networks": NOT learning', 25, OPEN, ASK)
+    assert len(papers) > 10
+    for paper in papers:
         known = KNOWN[paper.title].record
         assert paper.publication_date == (dt.date(known.year, 12, 31) if known.year else None)
         assert paper.citation_count == known.citation_count
@@ -48,8 +48,8 @@ async def test_truncated_fields_are_omitted_from_found_papers(scholar_gateway: S
 
 async def test_search_respects_the_year_window(scholar_gateway: SourceGateway) -> None:
     window = Window(after=dt.date(2018, 6, 1), before=dt.date(2021, 12, 31))
-    found = await GoogleScholar(scholar_gateway).search("graph networks learning", 40, window, ASK)
-    assert {paper.publication_date.year for paper in found if paper.publication_date} <= {2018, 2019, 2020, 2021}
+    papers = await GoogleScholar(scholar_gateway).search("graph networks learning", 40, window, ASK)
+    assert {paper.publication_date.year for paper in papers if paper.publication_date} <= {2018, 2019, 2020, 2021}
     early = await GoogleScholar(scholar_gateway).search(
         "graph networks learning", 40, Window.until(dt.date(2021, 6, 1)), ASK
     )
@@ -57,11 +57,11 @@ async def test_search_respects_the_year_window(scholar_gateway: SourceGateway) -
 
 
 async def test_scholar_and_arxiv_records_of_a_paper_are_merged(scholar_gateway: SourceGateway) -> None:
-    shown = await GoogleScholar(scholar_gateway).search("graph networks learning", 30, OPEN, ASK)
-    records = [add_url_identifiers(paper) for paper in shown]
+    result_page = await GoogleScholar(scholar_gateway).search("graph networks learning", 30, OPEN, ASK)
+    records = [add_url_identifiers(paper) for paper in result_page]
     of_arxiv = [paper for paper in records if paper.identifiers.arxiv]
-    whole = [
+    full_papers = [
         paper for paper in await Arxiv(scholar_gateway).resolve([item.identifiers for item in of_arxiv], ASK) if paper
     ]
-    assert whole
-    assert len(group_by_paper([*of_arxiv, *whole])) == len(of_arxiv)
+    assert full_papers
+    assert len(group_by_paper([*of_arxiv, *full_papers])) == len(of_arxiv)

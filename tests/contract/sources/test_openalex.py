@@ -46,9 +46,9 @@ async def test_a_merged_record_is_found_under_its_former_id(world: OutsideWorld)
 async def test_search_falls_back_to_any_word_when_few_papers_match_all(world: OutsideWorld) -> None:
     async with open_gateway(world, "openalex") as remote:
         papers = await OpenAlex(remote).search("diffusion zeppelin", 50, Window(), ASK)
-        nothing = await OpenAlex(remote).search("xylophone zeppelin", 50, Window(), ASK)
+        no_papers = await OpenAlex(remote).search("xylophone zeppelin", 50, Window(), ASK)
     assert {paper.title.split(" for ")[0] for paper in papers} == {"Diffusion models"}
-    assert nothing == []
+    assert no_papers == []
 
 
 async def test_exhausted_daily_budget_raises_source_busy(world: OutsideWorld) -> None:
@@ -66,5 +66,5 @@ async def test_pdf_lookup_does_not_use_the_daily_budget(world: OutsideWorld) -> 
         source = OpenAlex(remote)
         urls = [await source.pdf_urls(Identifiers(openalex=entry.openalex), ASK) for entry in LIBRARY.entries[:12]]
         papers = await source.search("graph", 5, Window(), ASK)
-    assert [bool(found) for found in urls] == [item.free_pdf or bool(item.arxiv) for item in LIBRARY.entries[:12]]
+    assert [bool(url) for url in urls] == [item.free_pdf or bool(item.arxiv) for item in LIBRARY.entries[:12]]
     assert papers

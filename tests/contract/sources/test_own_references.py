@@ -33,8 +33,8 @@ def build_entry_text(entry: Entry, year: int | None = None) -> str:
 
 
 async def check_references(entries: list[str], gateway: SourceGateway) -> OwnReferences:
-    listed = "\n".join(f"[{number}] {entry}" for number, entry in enumerate(entries, 1))
-    text = f"# An idea\n\n## Problem\n\n{'We test whether it holds. ' * 10}\n\n## References\n\n{listed}\n"
+    entry_list = "\n".join(f"[{number}] {entry}" for number, entry in enumerate(entries, 1))
+    text = f"# An idea\n\n## Problem\n\n{'We test whether it holds. ' * 10}\n\n## References\n\n{entry_list}\n"
     run, corpus, settings = make_run(dt.date(2024, 1, 1)), MemoryCorpus((), HashingEmbedder()), LiteratureSettings()
     makers: dict[str, Callable[[Run], LiteratureSource]] = {
         "openalex": lambda run: OpenAlex(JournalledFetcher(gateway, run.journal, "own_references")),

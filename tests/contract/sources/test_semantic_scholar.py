@@ -22,12 +22,12 @@ async def test_search_pages_up_to_the_depth_limit(crowd: OutsideWorld) -> None:
     async with open_gateway(crowd, SERVICE) as remote:
         some = await SemanticScholar(remote).search("swarm robots", 250, ALWAYS, ASK)
         assert crowd.read_stats(SERVICE).requests == 3
-        most = await SemanticScholar(remote).search("swarm robots", 5_000, ALWAYS, ASK)
-    assert (len({paper.id for paper in some}), len({paper.id for paper in most})) == (250, 1_000)
+        most_cited = await SemanticScholar(remote).search("swarm robots", 5_000, ALWAYS, ASK)
+    assert (len({paper.id for paper in some}), len({paper.id for paper in most_cited})) == (250, 1_000)
     assert crowd.read_stats(SERVICE).by_status.keys() == {"200"}
 
 
-async def test_a_large_batch_goes_out_in_pieces_of_five_hundred(crowd: OutsideWorld) -> None:
+async def test_a_large_batch_is_sent_in_parts_of_five_hundred(crowd: OutsideWorld) -> None:
     crowd.reset()
     async with open_gateway(crowd, SERVICE) as remote:
         source = SemanticScholar(remote)
@@ -70,8 +70,8 @@ async def test_every_identifier_of_a_paper_returns_its_references(gateway: Sourc
         Identifiers(arxiv=entry.arxiv),
         Identifiers(acl=entry.acl),
     ]
-    found = [{paper.identifiers.s2 for paper in await source.references(name, 100, ASK)} for name in names]
-    assert found == [{reference.s2 for reference in LIBRARY.list_references(entry)}] * len(names)
+    reference_sets = [{paper.identifiers.s2 for paper in await source.references(name, 100, ASK)} for name in names]
+    assert reference_sets == [{reference.s2 for reference in LIBRARY.list_references(entry)}] * len(names)
 
 
 async def test_a_paper_outside_the_pool_for_single_papers_still_gets_recommendations(
@@ -108,10 +108,10 @@ async def test_a_wrong_key_is_refused_without_showing_it(world: OutsideWorld) ->
 
 async def test_an_unreadable_answer_is_replaced_in_the_cache(gateway: SourceGateway, world: OutsideWorld) -> None:
     world.configure(SERVICE, malformed_rate=0.5, seed=2)
-    source, found = SemanticScholar(gateway), {}
+    source, papers_by_name = SemanticScholar(gateway), {}
     for entry in LIBRARY.entries[:20]:
         with suppress(SourceMalformed):
-            found[entry.record.title] = await source.search(entry.record.title, 3, ALWAYS, ASK)
+            papers_by_name[entry.record.title] = await source.search(entry.record.title, 3, ALWAYS, ASK)
     assert world.read_stats(SERVICE).requests > 20
     world.configure(SERVICE, down=True)
-    assert {title: await source.search(title, 3, ALWAYS, ASK) for title in found} == found
+    assert {title: await source.search(title, 3, ALWAYS, ASK) for title in papers_by_name} == papers_by_name
