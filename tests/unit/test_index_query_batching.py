@@ -61,7 +61,7 @@ def test_similar_searches_share_a_pass_and_get_separate_results(combined: QueryB
     first = combined.submit(Subject.search, (["a", "b"], make_vectors(1, 2), 5), {})
     other_limit = combined.submit(Subject.search, (["c"], make_vectors(3), 9), {})
     third = combined.submit(Subject.search, (["d"], make_vectors(4), 5), {})
-    loud_search = combined.submit(Subject.search, (["e"], make_vectors(5), 5), {"loud": True})
+    loud_search = combined.submit(Subject.search, (["e"], make_vectors(5), 5), {"is_loud": True})
     subject.may_continue.set()
     assert [item.result() for item in (first, other_limit, third, loud_search)] == [
         ["a1:5", "b2:5"],

@@ -84,12 +84,12 @@ async def test_sharded_results_match_the_unsharded_corpus(
             merged = await sharded_corpus.find_nearest(query_vectors, limit, filters)
             for item, merged_hit in zip(exact, merged, strict=True):
                 assert item.similarities.tolist() == merged_hit.similarities.tolist()
-        every = {
+        expected_neighbours = {
             item: list_similarities(hits) for item, hits in (await whole_corpus.neighbours(ids, 100, window)).items()
         }
         assert {
             item: list_similarities(hits) for item, hits in (await sharded_corpus.neighbours(ids, 100, window)).items()
-        } == every
+        } == expected_neighbours
         assert await sharded_corpus.papers(ids, window) == await whole_corpus.papers(ids, window)
         assert await sharded_corpus.references(ids, 100, window) == await whole_corpus.references(ids, 100, window)
         citing = {
@@ -200,8 +200,11 @@ async def test_rebuilding_shards_from_same_sources_is_skipped_until_updated(shar
     rebuilt = await build_shards([sharded.parent / "papers.jsonl"], SHARDS, sharded, EMBEDDER)
     assert rebuilt.already_built
     await update_shards(Delta(make_records(20)), sharded, EMBEDDER)
-    anew = await build_shards([sharded.parent / "papers.jsonl"], SHARDS, sharded, EMBEDDER)
-    assert (anew.already_built, anew.manifest.version) == (False, rebuilt.manifest.version)
+    rebuilt_after_update = await build_shards([sharded.parent / "papers.jsonl"], SHARDS, sharded, EMBEDDER)
+    assert (rebuilt_after_update.already_built, rebuilt_after_update.manifest.version) == (
+        False,
+        rebuilt.manifest.version,
+    )
 
 
 async def test_build_with_different_shard_count_is_rejected(sharded: Path, tmp_path: Path) -> None:
