@@ -1,4 +1,4 @@
-"""Paired differences between scores, with Student's t intervals over ideas.
+"""Paired differences between scores, with Student's t intervals over ideas, and changes in individual scores.
 
 With so few ideas, percentile bootstrap intervals are too narrow. For normally distributed differences, nominal 95 %
 intervals cover the mean in 50 % of cases with 2 differences, in 84 % with 5 and in 92 % with 15. Student's t intervals

@@ -1,4 +1,4 @@
-"""Parsed document, and a record of the parts that were read.
+"""Parsed document, its sections and cited works, and a record of the parts that were read.
 
 The reader of each file format returns a `Document`, which `assayer.ideas.parsing.idea_of_document` converts to an
 `Idea`. Later steps use only the idea."""

@@ -40,7 +40,10 @@ def _join_alternatives(options: Sequence[str]) -> str:
 
 @cache
 def load_wordings() -> Wordings:
-    """Load the patterns from `wordings.toml` and fill in the parts that they refer to by name."""
+    """Load the patterns from `wordings.toml` and fill in the parts that they refer to by name.
+
+    A superfluous pattern hides a gap from the reader; a missing pattern reports a gap that the plan does not have. If
+    in doubt, include a pattern."""
     file = _File.model_validate(tomllib.loads((files("assayer.plan_review") / "wordings.toml").read_text("utf-8")))
     parts = {f"{{{name}}}": _join_alternatives(options) for name, options in file.parts.items()}
 

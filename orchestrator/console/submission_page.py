@@ -39,7 +39,7 @@ async def show_submission(context: CallManager, mend: _CallId = "", call: _CallI
         available_methods=options.available_methods,
         default_method=EvaluationRequest.model_fields["method"].default,
         overnight=options.overnight,
-        personas=100 if options.personas is None else options.personas,
+        personas=options.personas,
         board_models=options.board_models,
         blind=options.is_judged_blind(None, several=True),
         today=context.now.date(),

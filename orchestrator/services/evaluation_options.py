@@ -25,6 +25,8 @@ class EvaluationOptions:
 
     methods: Mapping[str, str]
     """One-line description of each method, by name."""
+    personas: int
+    """Number of personas available for InnoEval's boards, which limits a board's size."""
     unavailable: Mapping[str, str] = field(default_factory=dict)
     """Why a method cannot run here, by the method's name; methods that can run are omitted."""
     blind: BlindDefault = "several"
@@ -39,9 +41,6 @@ class EvaluationOptions:
     """Language models without a known price, for which limits in US dollars cannot be enforced."""
     methods_without_llm: frozenset[str] = frozenset()
     """Methods that never use a language model."""
-    personas: int | None = None
-    """Number of personas available for InnoEval's boards, which limits a board's size. None if only the workers know
-    it."""
     board_models: tuple[str, ...] = ()
     """Models that requests can specify for InnoEval's boards."""
     typical_evaluations: Mapping[str, TypicalEvaluation] = field(default_factory=dict)
@@ -72,7 +71,7 @@ class EvaluationOptions:
         if method != INNOEVAL and (board is not None or models):
             detail = f"Only the method {INNOEVAL} has a board. Use that method, or omit the board."
             return BoardProblem("board_models" if board is None else "board", detail)
-        if board is not None and self.personas is not None and board > self.personas:
+        if board is not None and board > self.personas:
             fault = f"A board of {board} reviewers was requested, but there are only {self.personas} personas."
             return BoardProblem("board", f"{fault} Request at most that many.")
         for model in models:

@@ -1,4 +1,5 @@
-"""Lookup of a tenant's jobs and batches by id, and the problems raised if they or their results do not exist."""
+"""Lookup of a tenant's jobs, batches and reports by id, and the problems raised if they or their results do not
+exist."""
 
 import asyncio
 

@@ -1,5 +1,5 @@
-"""A call's details other than its proposals: name, tags, deadline for opinions, terms of funding, and evaluation
-rules."""
+"""A call's details other than its proposals: name, tags, deadline for opinions, terms of funding, evaluation rules,
+and progress."""
 
 import datetime as dt
 from collections.abc import Collection, Mapping

@@ -1,4 +1,5 @@
-"""Outbox for emails to members. Each email is written in the same transaction as the event that it announces.
+"""Outbox for emails to members, and the sign-in links in emails. Each email is written in the same transaction as the
+event that it announces.
 
 No email is written if the member was removed or does not want emails, or if the service does not send emails."""
 

@@ -1,4 +1,5 @@
-"""Reviewers' opinions: first (blind) opinions, revisions, and judgements on individual points in the report."""
+"""Reviewers' opinions: first (blind) opinions, revisions, judgements on individual points in the report, and
+remarks."""
 
 import datetime as dt
 from collections.abc import Sequence

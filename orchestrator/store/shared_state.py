@@ -4,7 +4,7 @@ while it is changed."""
 from collections.abc import Callable
 from typing import TypeVar
 
-from orchestrator.store.database import Connection, Store, in_transaction
+from orchestrator.store.database import Connection, Store
 
 Result = TypeVar("Result")
 
@@ -20,12 +20,13 @@ _UPDATE_STATE = "UPDATE turns SET state = $2 WHERE bucket = $1"
 class PgSharedState(Store):
     """Implements `workers.outbound.store.SharedState`, using the database server's clock."""
 
-    @in_transaction
-    async def change(
-        self, connection: Connection, key: str, work: Callable[[str, float], tuple[str, Result]]
-    ) -> Result:
-        row = await connection.fetchrow(_LOCK_STATE, key)
-        assert row is not None, "an upsert returns its row"  # noqa: S101 - for the type checker
-        text, result = work(row["state"], row["now"])
-        await connection.fetch(_UPDATE_STATE, key, text)  # as a prepared statement, unlike execute
-        return result
+    async def change(self, key: str, work: Callable[[str, float], tuple[str, Result]]) -> Result:
+        async def change_locked(connection: Connection) -> Result:
+            async with connection.transaction():
+                row = await connection.fetchrow(_LOCK_STATE, key)
+                assert row is not None, "an upsert returns its row"  # noqa: S101 - for the type checker
+                text, result = work(row["state"], row["now"])
+                await connection.fetch(_UPDATE_STATE, key, text)  # as a prepared statement, unlike execute
+                return result
+
+        return await self._database.run(change_locked)

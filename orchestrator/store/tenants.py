@@ -1,4 +1,5 @@
-"""Tenants and their plans: scheduling weight, limits, budget and retention period."""
+"""Tenants and their plans: scheduling weight, limits, budget and retention period; and their use of the
+service."""
 
 import datetime as dt
 

@@ -46,9 +46,9 @@ async def estimate_batch(query: Annotated[RowsQuery, Query()], body: Annotated[B
     month_usage = await services.usage.get_month_budget(tenant)
     usd_left = month_usage.left_usd if month_usage else None
     estimate = None if isinstance(cost_estimate, Absent) else cost_estimate
-    cost = cost_estimate if estimate is None else estimate.cost_usd
-    hours = cost_estimate if estimate is None else estimate.hours
+    cost = cost_estimate if isinstance(cost_estimate, Absent) else cost_estimate.cost_usd
     high_cost = None if estimate is None else _get_known(estimate.high_cost_usd)
+    hours = cost_estimate if isinstance(cost_estimate, Absent) else cost_estimate.hours
     fit: ExpectedFit | Absent = _NO_LITERATURE_FIT
     if query.method != grapheval.METHOD:
         ideas_with_text = [row.idea for row in intake.accepted if row.idea is not None]
