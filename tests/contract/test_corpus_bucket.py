@@ -110,7 +110,7 @@ async def test_reader_of_single_shard_pulls_only_that_shard(place: str, tmp_path
     assert one.copy.holds(version, [1])
     assert not one.copy.holds(version, [0, 1])
     beside = reader(tmp_path / "reader", place, [0])
-    assert beside.find_newest_version() in ("", version)
+    assert beside.get_newest_version() in ("", version)
     assert beside.fetch(version) == version
     await builder.release_update(40, 41, 42, 43)
     one.fetch("")

@@ -120,9 +120,9 @@ async def test_killed_first_pull_installs_nothing_and_resumes(store: ObjectStore
     ((steps, _),) = _killed("pull", str(tmp_path / "whole"), address)
     directory = tmp_path / "killed"
     assert _killed("pull", f"{directory}:{steps // 2}", address) == [(steps // 2, -9)]
-    assert LocalCopy(directory, VerificationCache()).newest() == ""
+    assert LocalCopy(directory, VerificationCache()).find_newest_version() == ""
     assert list((directory / "incoming" / "00").glob("?" * 64)), "what came is there"
     pull(directory, address)
     assert await answers(directory, version) == await answers(builder.directory, version)
     assert _tree(directory) == _tree(tmp_path / "whole")
-    assert PublicationLog(ObjectStorage(address)).newest() is not None
+    assert PublicationLog(ObjectStorage(address)).read_newest() is not None

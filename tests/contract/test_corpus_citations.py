@@ -38,7 +38,7 @@ def opened(folder: Path) -> tuple[VersionStore, Manifest]:
 
 def loaded(reader: VersionReader) -> int:
     """Records that were read from disk."""
-    caches: list[Any] = [segment.store.paper for segment in reader.segments]
+    caches: list[Any] = [segment.store.get_paper for segment in reader.segments]
     return sum(cache.cache_info().misses for cache in caches)
 
 

@@ -36,7 +36,7 @@ def _settings(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
 
 
 def _published(settings: Settings) -> str:
-    newest = PublicationLog(ObjectStorage(str(settings.corpus.source))).newest()
+    newest = PublicationLog(ObjectStorage(str(settings.corpus.source))).read_newest()
     return newest.current.version if newest else ""
 
 
@@ -208,7 +208,7 @@ async def test_publishing_a_superseded_version_is_rejected_and_update_pulls_newe
     CorpusRelease(second).begin_update()
     old, other = (second, first) if pulled else (first, second)
     newest = await _ahead(other, 40, 5)
-    log = PublicationLog(ObjectStorage(str(first.corpus.source))).newest()
+    log = PublicationLog(ObjectStorage(str(first.corpus.source))).read_newest()
     assert log is not None
     assert log.find(version) is None
     if noted:

@@ -60,7 +60,7 @@ def test_service_container_is_sandboxed_and_uses_valid_command_and_settings(serv
     program, command, *arguments = ours["command"]
     assert (program, command) == ("assayer", "serve")
     (listed,) = (item for item in COMMANDS if item.name == command)
-    assert listed.command().make_context(command, arguments).params["host"] == "0.0.0.0"
+    assert listed.load_command().make_context(command, arguments).params["host"] == "0.0.0.0"
     known = set(map(build_variable_name, list_setting_paths()))
     changed = read("compose.gpu.yaml")["services"]["assayer"]["environment"]
     assert {name for name in (*ours["environment"], *changed) if name.startswith("ASSAYER_")} <= known

@@ -72,7 +72,7 @@ def test_command_startup_imports_no_unneeded_libraries(modules: str, unneeded: f
 
 
 def test_command_list_help_matches_each_command() -> None:
-    assert [(listed.name, listed.help) for listed in COMMANDS if listed.command().help != listed.help] == []
+    assert [(listed.name, listed.help) for listed in COMMANDS if listed.load_command().help != listed.help] == []
 
 
 def test_help_of_the_installed_program_names_every_command() -> None:

@@ -28,7 +28,7 @@ def test_summary_of_hostile_report_contains_no_control_characters(capsys: pytest
     hostile = hostile_report()
     report = type(hostile).model_validate(with_escapes(hostile.model_dump()))
     show_summary(report)
-    show_summary_table([SummaryRow.of(report, [Path(f"out/{ESCAPES}.html")])])
+    show_summary_table([SummaryRow.from_report(report, [Path(f"out/{ESCAPES}.html")])])
     shown = capsys.readouterr().out
     assert "Strengths" in shown
     assert CONTROLS.search(shown) is None
