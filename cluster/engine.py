@@ -172,11 +172,8 @@ class Engine:
     def _check_prices(self, method: EvaluationMethod, run_request: RunRequest) -> None:
         """Check that prices are known for all of the method's models, before any cost is incurred."""
         llm = self.settings.llm
-        if (
-            method.asks_llm
-            and llm is not None
-            and run_request.create_budget(self.settings.evaluation).max_usd is not None
-        ):
+        budget = run_request.create_budget(self.settings.evaluation)
+        if method.asks_llm and llm is not None and budget.max_usd is not None:
             llm.require_prices(*llm.models, *method.models(self.settings))
 
     async def _open_corpus(self, method: EvaluationMethod, began_with: str) -> CorpusWithFullTexts:

@@ -166,4 +166,4 @@ class CorpusVersionCache(VersionCache[Corpus]):
                 source, version, lambda name: Corpus.open(directory, embedder, name or None, proofs, device)
             )
 
-        super().__init__(source.newest, open_version, check_for_newest=source.check_for_newest)
+        super().__init__(source.get_newest_version, open_version, check_for_newest=source.check_for_newest)

@@ -79,7 +79,7 @@ def _measure_searches(directory: Path) -> SearchMeasurements:
     plain = PlainFaiss(index.approximate.index, collection.vectors, collection.parameters)
     single, batch, masked_single, masked_batch = (
         compare_searches(
-            partial(index.nearest, limit=LIMIT, row_filter=row_filter),
+            partial(index.find_nearest, limit=LIMIT, row_filter=row_filter),
             partial(plain.search, row_filter=row_filter),
             batches,
         )

@@ -143,7 +143,10 @@ class IndexReplica(Replica):
             return open_or_download(origin, version, open_part)
 
         return VersionCache(
-            origin.newest, open_version, idle_seconds=_IDLE_SECONDS, check_for_newest=origin.check_for_newest
+            origin.get_newest_version,
+            open_version,
+            idle_seconds=_IDLE_SECONDS,
+            check_for_newest=origin.check_for_newest,
         )
 
 

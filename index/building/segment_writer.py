@@ -33,9 +33,9 @@ from index.segments.paper_store import (
 from index.segments.passage_citations import write_passage_citations
 from index.segments.passages import (
     PassageLocation,
+    iterate_paper_texts,
     iterate_passage_texts,
     list_passage_locations,
-    paper_texts,
     write_locations,
 )
 from index.segments.segment import PAPERS_FOLDER, PASSAGES_FOLDER
@@ -91,7 +91,7 @@ async def write_segment(
             build_vector_index, vectors, directory / name, tuning_queries, exact_up_to, gpus=gpus
         )
 
-    papers = await index(PAPERS_FOLDER, len(store), (paper_text.text for paper_text in paper_texts(store)))
+    papers = await index(PAPERS_FOLDER, len(store), (paper_text.text for paper_text in iterate_paper_texts(store)))
     passages = None
     if len(places):
         passages = await index(

@@ -27,7 +27,7 @@ from index.segments.citation_graph import CitationGraph
 from index.segments.content_graph import ContentGraph
 from index.segments.content_readings import READINGS_FILE, ContentReadings
 from index.segments.gpus import Device, Gpus, open_gpus
-from index.segments.passages import IndexedText, iterate_passage_texts, paper_texts
+from index.segments.passages import IndexedText, iterate_paper_texts, iterate_passage_texts
 from index.segments.row_filter import NO_FILTERS, write_hidden
 from index.segments.segment import PAPERS_FOLDER, PASSAGES_FOLDER, Segment, SegmentEntry
 from index.segments.vector_index import EXACT_UP_TO, VectorMatches
@@ -260,7 +260,7 @@ def _format_readings_as_json(papers: SortedPapers, start: int, stop: int, readin
 
 
 def _build_paper_documents(segment: Segment) -> Iterator[Bm25Document]:
-    for row, paper_text in enumerate(paper_texts(segment.store)):
+    for row, paper_text in enumerate(iterate_paper_texts(segment.store)):
         yield _build_document(segment, row, paper_text)
 
 

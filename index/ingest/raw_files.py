@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from assayer.models import Frozen
 from index.hashing import hash64
 from index.ingest.openalex_snapshot import read_merged_ids
-from index.ingest.record_rows import deletion
+from index.ingest.record_rows import build_deletion_row
 from index.ingest.source_files import IngestSource
 from index.ingest.source_formats import SOURCE_FORMATS, make_paper_id
 from index.ingest.storage_path import StoragePath, open_address
@@ -237,7 +237,7 @@ def _write_merged_ids(file: IO[bytes], intake: SourceWriter) -> None:
     lines = (line.decode("utf-8", "replace").removeprefix("\ufeff") for line in read_bounded_lines(file) if line)
     try:
         for number, paper_id in enumerate(read_merged_ids(lines), start=2):
-            intake.add(number, deletion(paper_id), len(paper_id), deleted=True)
+            intake.add(number, build_deletion_row(paper_id), len(paper_id), deleted=True)
     except DAMAGE_ERRORS:
         intake.add(number + 1, DAMAGED, 0)
     except csv.Error:

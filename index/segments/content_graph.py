@@ -128,7 +128,7 @@ def _starts(counts: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def _write_names(names: pa.ChunkedArray, path: Path) -> None:
     with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, _NAME_SCHEMA) as writer:
-        writer.write_batch(pa.build_record_batch([names.combine_chunks()], schema=_NAME_SCHEMA))
+        writer.write_batch(pa.record_batch([names.combine_chunks()], schema=_NAME_SCHEMA))
 
 
 def _encode_flags(mention: Mention) -> int:

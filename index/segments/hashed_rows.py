@@ -20,7 +20,7 @@ class RowFiles(NamedTuple):
     def write(self, hashes: Hashes, rows: NDArray[np.uint32], directory: Path) -> None:
         order = np.argsort(hashes, kind="stable")
         np.save(directory / self.hashes, hashes[order])
-        np.save(directory / self.find_rows, rows[order])
+        np.save(directory / self.rows, rows[order])
 
 
 class HashedRows:

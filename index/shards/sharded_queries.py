@@ -169,7 +169,7 @@ class CorpusQueries:
     async def papers(self, ids: Sequence[PaperId], window: Window) -> dict[PaperId, Paper]:
         return await self._call_owners(VersionReader.get_papers, ids, Filters(window=window))
 
-    async def find_citations(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, CitationIds]:
+    async def citations(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, CitationIds]:
         if len(self._shards) == 1:
             return await self._shards[0].call(VersionReader.find_citations, papers, limit, Filters(window=window))
         cited, citing = await gather_all([self.references(papers, limit, window), self.citing(papers, limit, window)])
@@ -192,7 +192,7 @@ class CorpusQueries:
         papers_by_key = await self._fetch(VersionReader.get_papers_at, newest)
         return [papers_by_key[key] for key in newest]
 
-    async def get_contents(self, papers: Sequence[PaperId]) -> dict[PaperId, PaperContents]:
+    async def contents(self, papers: Sequence[PaperId]) -> dict[PaperId, PaperContents]:
         return await self._call_owners(VersionReader.get_contents, papers)
 
     async def compute_similarities(

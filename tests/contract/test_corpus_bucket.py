@@ -112,7 +112,7 @@ async def test_reader_of_single_shard_pulls_only_that_shard(bucket_address: str,
     assert one_shard.copy.holds(version, [1])
     assert not one_shard.copy.holds(version, [0, 1])
     beside = create_reader(tmp_path / "reader", bucket_address, [0])
-    assert beside.find_newest_version() in ("", version)
+    assert beside.get_newest_version() in ("", version)
     assert beside.fetch(version) == version
     await builder.release_update(40, 41, 42, 43)
     one_shard.fetch("")

@@ -122,9 +122,9 @@ async def test_killed_first_pull_installs_nothing_and_resumes(store: ObjectStore
     ((steps, _),) = _run_killed("pull", str(tmp_path / "whole"), address)
     directory = tmp_path / "killed"
     assert _run_killed("pull", f"{directory}:{steps // 2}", address) == [(steps // 2, -9)]
-    assert LocalCopy(directory, VerificationCache()).newest() == ""
+    assert LocalCopy(directory, VerificationCache()).find_newest_version() == ""
     assert list((directory / "incoming" / "00").glob("?" * 64)), "what came is there"
     pull(directory, address)
     assert await read_answers(directory, version) == await read_answers(builder.directory, version)
     assert _list_tree(directory) == _list_tree(tmp_path / "whole")
-    assert PublicationLog(ObjectStorage(address)).newest() is not None
+    assert PublicationLog(ObjectStorage(address)).read_newest() is not None

@@ -38,7 +38,7 @@ def open_manifest(folder: Path) -> tuple[VersionStore, Manifest]:
 
 def count_loaded_records(reader: VersionReader) -> int:
     """Records that were read from disk."""
-    caches: list[Any] = [segment.store.paper for segment in reader.segments]
+    caches: list[Any] = [segment.store.get_paper for segment in reader.segments]
     return sum(cache.cache_info().misses for cache in caches)
 
 

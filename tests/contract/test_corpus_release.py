@@ -36,7 +36,7 @@ def _build_settings(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
 
 
 def _get_published_version(settings: Settings) -> str:
-    newest = PublicationLog(ObjectStorage(str(settings.corpus.source))).newest()
+    newest = PublicationLog(ObjectStorage(str(settings.corpus.source))).read_newest()
     return newest.current.version if newest else ""
 
 
@@ -212,7 +212,7 @@ async def test_publishing_a_superseded_version_is_rejected_and_update_pulls_newe
     CorpusRelease(second_machine).begin_update()
     old, other = (second_machine, first_machine) if pulled else (first_machine, second_machine)
     newest = await _publish_ahead(other, 40, 5)
-    log = PublicationLog(ObjectStorage(str(first_machine.corpus.source))).newest()
+    log = PublicationLog(ObjectStorage(str(first_machine.corpus.source))).read_newest()
     assert log is not None
     assert log.find(version) is None
     if is_noted:

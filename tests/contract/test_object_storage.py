@@ -65,7 +65,7 @@ def test_missing_object_error_names_its_address(storage: ObjectStorage) -> None:
 
 def test_missing_bucket_is_not_reported_as_empty(store: ObjectStore) -> None:
     with pytest.raises(ObjectNotFound, match="s3://nobodys/corpus/lists does not exist"):
-        ObjectStorage("s3://nobodys/corpus").names("lists")
+        ObjectStorage("s3://nobodys/corpus").list_names("lists")
 
 
 def test_unreachable_store_is_reported(store: ObjectStore, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ PAGES = sorted([*ROOT.glob("*.md"), *(page for folder in _FOLDERS for page in (R
 
 def _iterate_commands(listed_command: Any, path: str) -> Iterator[tuple[str, Any]]:
     """Yield the path of every command that is not a group, and the command."""
-    command = listed_command.command() if isinstance(listed_command, LazyCommand) else listed_command
+    command = listed_command.load_command() if isinstance(listed_command, LazyCommand) else listed_command
     inner = getattr(command, "commands", None)
     if inner is None:
         yield path, command

@@ -62,7 +62,7 @@ def test_service_container_is_sandboxed_and_uses_valid_command_and_settings(serv
     program, command, *arguments = service["command"]
     assert (program, command) == ("assayer", "serve")
     (command_entry,) = (item for item in COMMANDS if item.name == command)
-    assert command_entry.command().make_context(command, arguments).params["host"] == "0.0.0.0"
+    assert command_entry.load_command().make_context(command, arguments).params["host"] == "0.0.0.0"
     known_variables = set(map(build_variable_name, list_setting_paths()))
     changed = read("compose.gpu.yaml")["services"]["assayer"]["environment"]
     assert {name for name in (*service["environment"], *changed) if name.startswith("ASSAYER_")} <= known_variables

@@ -135,11 +135,11 @@ def find_unknown_words(words: Sequence[str]) -> list[str]:
 
 @cache
 def get_command(name: str) -> Any:
-    return next(command for command in COMMANDS if command.name == name).command()
+    return next(command for command in COMMANDS if command.name == name).load_command()
 
 
 def load_command(command: Any) -> Any:
-    return command.command() if isinstance(command, LazyCommand) else command
+    return command.load_command() if isinstance(command, LazyCommand) else command
 
 
 def test_pages_name_only_metrics_that_exist() -> None:

@@ -243,4 +243,4 @@ def test_incomplete_state_is_shown_first_in_pages_and_terminal(capsys: pytest.Ca
     assert output.index(
         "Incomplete, no total is given: Quotes found 30 %, minimum 70 %. 3 of 10 quotes."
     ) < output.index("!")
-    assert ("Release", "incomplete") in SummaryRow.of(report, [__file__]).figures  # type: ignore[list-item]
+    assert ("Release", "incomplete") in SummaryRow.from_report(report, [__file__]).figures  # type: ignore[list-item]

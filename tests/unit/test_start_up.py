@@ -72,7 +72,7 @@ def test_command_startup_imports_no_unneeded_libraries(modules: str, unneeded: f
 
 
 def test_command_list_help_matches_each_command() -> None:
-    assert [(command.name, command.help) for command in COMMANDS if command.command().help != command.help] == []
+    assert [(command.name, command.help) for command in COMMANDS if command.load_command().help != command.help] == []
 
 
 def test_help_of_the_installed_program_names_every_command() -> None:

@@ -28,7 +28,7 @@ def test_summary_of_hostile_report_contains_no_control_characters(capsys: pytest
     hostile_report = make_hostile_report()
     report = type(hostile_report).model_validate(add_escapes(hostile_report.model_dump()))
     show_summary(report)
-    show_summary_table([SummaryRow.of(report, [Path(f"out/{ESCAPES}.html")])])
+    show_summary_table([SummaryRow.from_report(report, [Path(f"out/{ESCAPES}.html")])])
     output = capsys.readouterr().out
     assert "Strengths" in output
     assert CONTROLS.search(output) is None

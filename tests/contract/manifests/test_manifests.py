@@ -73,7 +73,7 @@ def test_every_command_exists_in_the_program(resources: Resources) -> None:
             while hasattr(command, "commands"):
                 name = arguments.pop(0)
                 command = command.commands[name]
-                command = command.command() if isinstance(command, LazyCommand) else command
+                command = command.load_command() if isinstance(command, LazyCommand) else command
             assert command.make_context(name, arguments).params
 
 
