@@ -72,7 +72,7 @@ def test_token_budget_limits_spending_per_minute_and_learns_request_size() -> No
     assert budget.compute_wait(1.0, 1.0) > 2.9, "the first is taken for a long one"
     budget.settle(spent, 200, is_typical=True)
     assert budget.compute_wait(1.0, 1.0) == 0
-    assert budget.mean < spent
+    assert budget.mean_tokens < spent
     assert budget.compute_wait(1_000.0, 0.5) == 0
     assert budget.balance == 2_500
 

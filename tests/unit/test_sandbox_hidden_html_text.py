@@ -188,7 +188,7 @@ def test_arbitrary_markup_never_raises(markup: str) -> None:
         return
     for element in tree.iter():
         if isinstance(element.tag, str):
-            PageStyles(tree).of(element)
+            PageStyles(tree).find_properties(element)
     for hidden in remove_hidden_text(tree):
         assert hidden.text
 

@@ -87,7 +87,7 @@ class _WordReader:
         return _get_property(self._package.parse_part("docProps/core.xml"), "creator")
 
     def _read_heads(self) -> Iterator[str]:
-        for name in self._package.names():
+        for name in self._package.list_names():
             if _HEAD_PART.fullmatch(name.removeprefix(f"{self._folder}/")):
                 root = self._package.parse_part(name, recover=True)
                 yield from () if root is None else (_join_words(line) for line in root.iter("{*}p"))
