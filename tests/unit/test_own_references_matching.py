@@ -213,4 +213,4 @@ def test_meaningless_letters_in_an_entry_are_not_a_difference() -> None:
 def test_publisher_and_place_after_a_title_are_not_a_part_of_it() -> None:
     known = record("moor", "Mektupların Kısa Tarihi", "Ada Moor", 2019)
     work = {"title": "Mektupların Kısa Tarihi, Posta Yayınları, Ankara", "authors": ("A. Moor",), "year": 2019}
-    assert differences(known, raw="A. Moor, Mektupların Kısa Tarihi, Posta Yayınları, Ankara, 2019.", **work) == ()
+    assert find_differences(known, raw="A. Moor, Mektupların Kısa Tarihi, Posta Yayınları, Ankara, 2019.", **work) == ()

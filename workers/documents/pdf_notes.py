@@ -91,7 +91,7 @@ def _split_into_notes(run: Sequence[L]) -> Iterator[tuple[int, str]]:
 
 
 def _mark_note_numbers(page: list[L], end: int, note_numbers: Sequence[int], earlier_notes: int) -> bool:
-    """Replace the numbers of notes above line `end` by marks; if a number is missing, return False and change nothing."""
+    """Replace the numbers of notes above line `end` by marks; if one is missing, return False and change nothing."""
     marked_lines, line, column = dict[int, str](), 0, 0
     for shift, number in enumerate(note_numbers, 1):
         raised_number = rf"{RAISED}{number}{ON_LINE}"
