@@ -165,7 +165,7 @@ async def test_reader_never_sees_half_a_file(storage: FileStorage) -> None:
             group.create_task(storage.write("x/y", data))
         reads = [group.create_task(read()) for _ in range(32)]
     assert all(task.result() for task in reads)
-    assert await storage.names("x") == ["y"]
+    assert await storage.list_names("x") == ["y"]
 
 
 async def test_unwritable_document_store_raises_a_typed_failure(tmp_path: Path) -> None:

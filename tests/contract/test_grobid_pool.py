@@ -178,7 +178,7 @@ async def test_total_outage_is_reported_and_recovered_servers_are_used(
         assert all(isinstance(outcome, ParserUnavailable) for outcome in outcomes)
         for name in NAMES:
             world.configure(name, dead=False)
-        await wait_until_async(pool.version)
+        await wait_until_async(pool.get_version)
         assert await read_titles(pool, PDFS[:12]) == TITLES[:12]
         assert await pool.get_version() == "0.9.1"
 

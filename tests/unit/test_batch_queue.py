@@ -30,7 +30,7 @@ def take_texts(queue: Texts, max_texts: int = 4) -> list[str]:
 
 
 def test_oldest_normal_requests_run_after_seven_urgent_batches(loop: asyncio.AbstractEventLoop) -> None:
-    queue = Texts(held=100)
+    queue = Texts(max_prepared=100)
     queue.add("b first", loop.create_future(), urgent=False)
     queue.add("b second", loop.create_future(), urgent=False)
     queue.add("c third", loop.create_future(), urgent=False)
@@ -45,7 +45,7 @@ def test_oldest_normal_requests_run_after_seven_urgent_batches(loop: asyncio.Abs
 
 
 def test_normal_request_is_batched_before_urgent_requests_of_same_shape(loop: asyncio.AbstractEventLoop) -> None:
-    queue = Texts(held=100)
+    queue = Texts(max_prepared=100)
     for number in range(40):
         queue.add(f"a urgent {number}", loop.create_future(), urgent=True)
     queue.add("a other", loop.create_future(), urgent=False)
@@ -54,7 +54,7 @@ def test_normal_request_is_batched_before_urgent_requests_of_same_shape(loop: as
 
 
 def test_late_normal_request_waits_for_seven_urgent_batches(loop: asyncio.AbstractEventLoop) -> None:
-    queue = Texts(held=100)
+    queue = Texts(max_prepared=100)
     for number in range(60):
         queue.add(f"a {number}", loop.create_future(), urgent=True)
     urgent_batches = [take_texts(queue) for _ in range(2 * URGENT_IN_A_ROW)]
@@ -66,13 +66,13 @@ def test_late_normal_request_waits_for_seven_urgent_batches(loop: asyncio.Abstra
 
 @given(
     arrivals=st.lists(st.lists(st.tuples(st.sampled_from("ab"), st.booleans()), max_size=6), min_size=1, max_size=40),
-    max_held=st.integers(1, 5),
+    max_prepared=st.integers(1, 5),
     max_texts=st.integers(1, 6),
 )
 def test_oldest_normal_request_never_waits_more_than_seven_batches(
-    loop: asyncio.AbstractEventLoop, arrivals: list[list[tuple[str, bool]]], max_held: int, max_texts: int
+    loop: asyncio.AbstractEventLoop, arrivals: list[list[tuple[str, bool]]], max_prepared: int, max_texts: int
 ) -> None:
-    queue = Texts(held=max_held)
+    queue = Texts(max_prepared=max_prepared)
     waiting_texts: list[str] = []
     since = number = 0
     for arrivals_at_once in arrivals + [[("a", True)] * (ROWS + 1)] * 60:
@@ -88,7 +88,7 @@ def test_oldest_normal_request_never_waits_more_than_seven_batches(
 
 
 def test_each_queued_text_is_taken_exactly_once(loop: asyncio.AbstractEventLoop) -> None:
-    queue = Texts(held=3)
+    queue = Texts(max_prepared=3)
     texts = [f"{'abc'[number % 3]} {number}" for number in range(50)]
     for number, text in enumerate(texts):
         queue.add(text, loop.create_future(), urgent=number % 5 == 0)

@@ -104,7 +104,7 @@ def test_evidence_is_cut_to_fit_a_small_context_window() -> None:
     cut = fit_question(task, JUDGING, int(1.5 * uncut_question.tokens), 8_000)  # a third is reserved for the answer
     assert [noun for noun, _ in cut.dropped] == ["source for a reviewer"]
     assert 1 <= len(cut.data.evidence) < len(JUDGING.evidence)
-    assert cut.unread == 0
+    assert cut.unread_chars == 0
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,10 @@
 
 import pytest
 from lxml import etree
-from workers.sandbox.format_mathml import format_mathml
 
 from tests.contract.office_files import odt
 from workers.documents.document_ideas import read_document_idea
+from workers.sandbox.mathml_text import format_mathml
 
 TEXT = "We rehearse what the next round of training would overwrite, as bees do in a garden. " * 3
 FRACTION = "<mfrac><mrow><mi>a</mi><mo>+</mo><mi>b</mi></mrow><mi>c</mi></mfrac>"

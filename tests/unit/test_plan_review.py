@@ -8,7 +8,7 @@ from assayer.evaluation_context import EvaluationContext
 from assayer.ideas.parsing import parse_idea
 from assayer.llm import NoLlm
 from assayer.methods.scholareval import ScholarEvalOptions
-from assayer.models import Absent, Hit, PlanReview, Window
+from assayer.models import Absent, Hit, PlanReview, Score, Window
 from assayer.plan_review.review import ReviewedPlan, review_plan
 from assayer.plan_review.task import FLAWS, DoubtedPlan, FoundFlaw, FoundFlaws, LackingComparator
 from assayer.reports.html import render_html
@@ -147,5 +147,7 @@ def test_page_and_markdown_show_the_plan_review_and_its_origin() -> None:
 
 def test_page_and_markdown_show_the_plan_review_before_the_parts() -> None:
     report = make_full_report()
+    score = report.parts[0].assessments[0].score
+    assert isinstance(score, Score)
     for text in (render_html(report), render_report_markdown(report)):
-        assert text.rindex("Doubts about the plan") < text.rindex(report.parts[0].assessments[0].score.basis)
+        assert text.rindex("Doubts about the plan") < text.rindex(score.basis)

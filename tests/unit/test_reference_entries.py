@@ -361,6 +361,6 @@ def test_numbers_of_a_table_in_a_pdf_are_kept() -> None:
 def test_entries_in_the_style_of_a_heading_are_not_lost() -> None:
     entries = ["Moor, A. (2019). Trams in towns. Rails, 3, 1-9.", "Crow, B. (2020). Buses in towns. Roads, 4, 2-8."]
     headings = [(3, "Plan"), (0, "Trams carry people."), (3, "References"), *[(3, entry) for entry in entries]]
-    sections = ParsedText(kind="text", title="", paragraphs=tuple(headings), hidden=()).sections()
+    sections = ParsedText(kind="text", title="", paragraphs=tuple(headings), hidden=()).split_sections()
     assert [section.title for section in sections] == ["Plan", "References"]
     assert [work.authors for work in parse_references(sections[1].text)] == [("Moor, A",), ("Crow, B",)]

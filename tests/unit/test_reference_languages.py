@@ -7,7 +7,7 @@ from assayer.own_references.matching import find_best_match
 from assayer.reference_lists.entry_parser import parse_entry, parse_references
 from assayer.reference_lists.note_entries import split_note
 from assayer.reference_lists.telling_title import is_title_told
-from tests.unit.own_references_fixture import checked, idea, outcomes, record
+from tests.unit.own_references_fixture import check_references, list_outcomes, make_idea, record
 
 TITLE = "Reading addresses at speed"
 OTHERS = ["u. a.", "ve ark.", "ve diğerleri", "y otros", "и др.", "i in.", "e altri", "et coll."]
@@ -130,5 +130,5 @@ async def test_entry_with_a_misread_title_is_searched_for_whole() -> None:
         f"[1] {MISREAD['title with commas']}\n"
         "[2] Moor, D. (2019). Letters that arrive on Sundays. Harbour Press.\n"
     )
-    found = outcomes(await checked(idea(text), [RECORDS["title with commas"]]))
+    found = list_outcomes(await check_references(make_idea(text), [RECORDS["title with commas"]]))
     assert found == ["found", "not_found"]

@@ -25,8 +25,8 @@ def test_api_key_is_sent_in_header_or_query_as_source_requires() -> None:
     alex = make_address(OpenAlexSettings(api_key=KEY, email="me@example.org"))
 
     assert scholar.build_headers()["x-api-key"] == KEY.get_secret_value()
-    assert "s3cret" not in str(scholar.url(call()))
-    assert dict(alex.url(call(params=(("q", "ore"),))).query) == {
+    assert "s3cret" not in str(scholar.build_url(call()))
+    assert dict(alex.build_url(call(params=(("q", "ore"),))).query) == {
         "q": "ore",
         "api_key": KEY.get_secret_value(),
         "mailto": "me@example.org",
@@ -36,7 +36,7 @@ def test_api_key_is_sent_in_header_or_query_as_source_requires() -> None:
 
 def test_no_key_is_sent_when_none_is_configured() -> None:
     assert "x-api-key" not in make_address(SemanticScholarSettings()).build_headers()
-    assert "api_key" not in make_address(OpenAlexSettings()).url(call()).query
+    assert "api_key" not in make_address(OpenAlexSettings()).build_url(call()).query
 
 
 def test_cache_key_and_pace_key_do_not_contain_api_key() -> None:
@@ -72,11 +72,11 @@ def test_cache_key_is_identical_only_for_equivalent_requests() -> None:
 @pytest.mark.parametrize("path", ["../admin", "works/../../admin", "%2e%2e/admin", "./../x"])
 def test_url_path_leaving_the_base_path_is_rejected(path: str) -> None:
     with pytest.raises(SourceRefused):
-        make_address(OpenAlexSettings(api_key=KEY)).url(call(path))
+        make_address(OpenAlexSettings(api_key=KEY)).build_url(call(path))
 
 
 def test_url_preserves_percent_encoding() -> None:
-    url = make_address(SourceSettings()).url(call("works/10.1%2Fa%20b%3F", params=(("q", "a&b c"),)))
+    url = make_address(SourceSettings()).build_url(call("works/10.1%2Fa%20b%3F", params=(("q", "a&b c"),)))
 
     assert url.raw_path == "/v1/works/10.1%2Fa%20b%3F"
     assert url.query == {"q": "a&b c"}
@@ -86,7 +86,7 @@ def test_redirect_to_https_on_same_host_is_followed() -> None:
     source_address = make_address(ArxivSettings(), "http://api.example.org")
 
     assert (
-        str(source_address.resolve_redirect(source_address.url(call("q")), "https://api.example.org/q"))
+        str(source_address.resolve_redirect(source_address.build_url(call("q")), "https://api.example.org/q"))
         == "https://api.example.org/q"
     )
 
@@ -94,7 +94,7 @@ def test_redirect_to_https_on_same_host_is_followed() -> None:
 def test_redirect_on_the_same_host_keeps_the_key() -> None:
     source_address = make_address(OpenAlexSettings(api_key=KEY))
 
-    target = source_address.resolve_redirect(source_address.url(call("W1")), "/v1/W2")
+    target = source_address.resolve_redirect(source_address.build_url(call("W1")), "/v1/W2")
 
     assert target.path == "/v1/W2"
     assert target.query == {"api_key": KEY.get_secret_value()}

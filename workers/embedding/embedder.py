@@ -121,7 +121,7 @@ class BgeM3Embedder(LocalEmbedder[WeighedText]):
         if not texts:
             return WeighedTexts(np.empty((0, self.dimensions), np.float32), ())
         rows = await self._embed_cached(texts, kind)
-        return WeighedTexts(np.stack([row.vector for row in rows]), [row.lexical for row in rows])
+        return WeighedTexts(np.stack([row.vector for row in rows]), [row.lexical_weights for row in rows])
 
 
 def create_local_embedder(settings: EmbedderSettings) -> SentenceTransformerEmbedder | BgeM3Embedder:

@@ -142,7 +142,7 @@ class SourceGateway:
             raise SourceUnavailable(f"{request.source} is disabled.", "Set its base URL to enable it.")
         waiter = _RequestWaiter(context, self._clock.monotonic())
         key = client.address.build_cache_key(request)
-        flight = self._in_flight.add_waiter(key, waiter, lambda flight: self._respond(key, request, client, flight))
+        flight = self._in_flight.join(key, waiter, lambda flight: self._respond(key, request, client, flight))
         if (line := self._lines.get(flight)) is not None:
             line.add_waiter(waiter)
         try:

@@ -56,7 +56,7 @@ def specimen(cluster: None) -> Iterator[PoolClient[Specimen]]:
 
 def _create_late_failure() -> TransientLlmFailure:
     failure = TransientLlmFailure(Fault(kind="timeout", detail="late"), is_overload=True, retry_after=2.0)
-    failure.read = ReadTokens(2, 1)
+    failure.read_tokens = ReadTokens(2, 1)
     return failure
 
 
