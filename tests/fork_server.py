@@ -266,9 +266,9 @@ def _run(command: dict[str, Any]) -> NoReturn:
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends the tests, whose end ends this process
     for listed in import_module("cluster.cli.main").COMMANDS:
-        for command in getattr(listed.command(), "commands", {}).values():
-            if hasattr(command, "command"):
-                command.command()
+        for command in getattr(listed.load_command(), "commands", {}).values():
+            if hasattr(command, "load_command"):
+                command.load_command()
     for module in _LIBRARIES:
         import_module(module)
     _build_models()
