@@ -2,7 +2,6 @@
 
 Ideas that would be shown to the judge with the same text are not compared with each other; they share one standing."""
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -93,13 +92,3 @@ def have_same_text(first: Idea, second: Idea, options: RankingOptions) -> bool:
 
 def _normalise_spaces(text: str) -> str:
     return " ".join(text.split())
-
-
-def require_distinct(ideas: Sequence[Idea]) -> None:
-    """Raise InputError, naming the sources, if two ideas have the same id."""
-    counts = Counter(idea.id for idea in ideas)
-    repeated_sources = [idea.source for idea in ideas if counts[idea.id] > 1]
-    if repeated_sources:
-        raise InputError(
-            f"The same idea is listed more than once: {', '.join(repeated_sources)}.", "List every idea once."
-        )

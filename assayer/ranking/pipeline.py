@@ -13,14 +13,9 @@ from assayer.llm import Llm
 from assayer.models import Absent, Idea, IdeaId
 from assayer.ranking.bradley_terry import StrengthPosterior, fit_strengths
 from assayer.ranking.comparison import compare_ideas, compute_shown_digests, describe_judging
+from assayer.ranking.distinct_ideas import require_distinct
 from assayer.ranking.group_analysis import analyse_group
-from assayer.ranking.judged_texts import (
-    JudgedTexts,
-    group_by_text,
-    measure_unread_text,
-    require_distinct,
-    require_same_blinding_rules,
-)
+from assayer.ranking.judged_texts import JudgedTexts, group_by_text, measure_unread_text, require_same_blinding_rules
 from assayer.ranking.known_comparisons import Judging, split_comparisons
 from assayer.ranking.options import RankingOptions
 from assayer.ranking.pair_selection import Unanswered, choose_pairs, choose_reversed_pairs

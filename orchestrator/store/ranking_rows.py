@@ -5,7 +5,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from assayer.ranking.judged_texts import require_distinct
+from assayer.ranking.distinct_ideas import require_distinct
 from orchestrator.jobs.models import JobId, JobKind, JobRequest, TenantId
 from orchestrator.jobs.requests import RankingRequest
 from orchestrator.store.database import Connection
