@@ -44,7 +44,7 @@ async def run_forever(engine: Engine, progress: Progress) -> int:
 
 
 class _Reachable:
-    async def reach(self) -> None:
+    async def check_llm_reachable(self) -> None:
         pass
 
 

@@ -41,7 +41,7 @@ def test_missing_gpu_is_reported_where_faiss_would_abort() -> None:
         pytest.skip("there is a GPU here")
     program = """
 import index.segments.gpus as gpus
-gpus.faiss_packages = lambda: ["faiss-gpu"]
+gpus.list_faiss_packages = lambda: ["faiss-gpu"]
 try:
     gpus.open_gpus("cuda")
 except gpus.ConfigurationError as error:

@@ -277,10 +277,10 @@ def test_missing_package_error_names_the_extra(bge_m3: Path) -> None:
     code = (
         "import asyncio, importlib.util, sys\n"
         "from workers import flag_embedding\n"
-        "from workers.embedding.embedder import local_embedder\n"
+        "from workers.embedding.embedder import create_local_embedder\n"
         "from workers.embedding.settings import EmbedderSettings\n"
         "flag_embedding.find_spec = lambda name: None\n"
-        f"made = local_embedder(EmbedderSettings(model={str(bge_m3)!r}, library='FlagEmbedding'))\n"
+        f"made = create_local_embedder(EmbedderSettings(model={str(bge_m3)!r}, library='FlagEmbedding'))\n"
         "assert 'torch' not in sys.modules\n"
         "asyncio.run(made.embed(['x'], 'query'))\n"
     )

@@ -167,7 +167,7 @@ class ForgetfulBook(PgBatchBook):
 
 async def test_unrecorded_batch_is_found_at_the_endpoint(simulated: Simulator, database: Database) -> None:
     async with open_stand(simulated, database, book=ForgetfulBook(database, "endpoint")) as stand:
-        await ask_all(stand.gateway, [create_overnight_run()], 8)
+        await ask_all(stand.gateway, [create_create_overnight_run()], 8)
     stats = simulated.read_stats()
     assert (stats.batches, stats.batch_answers, stats.repeated_answers) == (1, 8, 0)
 
@@ -178,7 +178,7 @@ from pydantic import SecretStr
 from simulator.process import Simulator
 from orchestrator.store import Database, DatabaseSettings, PgAnswerCache, PgClaims
 from orchestrator.store.llm_batches import PgBatchBook
-from tests.contract.batch_tier_stand import ask_all, ask_each, open_stand, overnight_run
+from tests.contract.batch_tier_stand import ask_all, ask_each, open_stand, create_overnight_run
 
 async def main(base_url, database_url):
     simulated = Simulator()
@@ -186,7 +186,7 @@ async def main(base_url, database_url):
     async with Database(DatabaseSettings(url=SecretStr(database_url))) as database:
         book = PgBatchBook(database, "endpoint")
         async with open_stand(simulated, database, PgAnswerCache(database), book, PgClaims(database)) as stand:
-            await ask_all(stand.gateway, [overnight_run("one"), overnight_run("two")], 6)
+            await ask_all(stand.gateway, [create_overnight_run("one"), create_overnight_run("two")], 6)
 
 asyncio.run(main(*sys.argv[1:]))
 """
