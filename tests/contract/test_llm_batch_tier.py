@@ -167,7 +167,7 @@ class ForgetfulBook(PgBatchBook):
 
 async def test_unrecorded_batch_is_found_at_the_endpoint(simulated: Simulator, database: Database) -> None:
     async with open_stand(simulated, database, book=ForgetfulBook(database, "endpoint")) as stand:
-        await ask_all(stand.gateway, [create_create_overnight_run()], 8)
+        await ask_all(stand.gateway, [create_overnight_run()], 8)
     stats = simulated.read_stats()
     assert (stats.batches, stats.batch_answers, stats.repeated_answers) == (1, 8, 0)
 
