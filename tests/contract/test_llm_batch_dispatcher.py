@@ -44,7 +44,7 @@ class LostEndpoint(RemoteBatches):
     async def find(self, batch_id: str, created_at: float) -> RemoteBatch | None:
         raise self.failure
 
-    async def look(self, remote_id: str) -> RemoteBatch:
+    async def fetch(self, remote_id: str) -> RemoteBatch:
         raise self.failure
 
 
