@@ -1,4 +1,4 @@
-"""Evaluations by a model with a context window of 8,192 tokens: prompts are cut to fit, and the report says so."""
+"""Evaluations by a model with a small context window: prompts are cut to fit, and the report says so."""
 
 from collections import Counter
 
@@ -7,13 +7,13 @@ import pytest
 from tests.e2e.evaluations import TWO_IDEAS
 from tests.e2e.program import Homes, read_reports, run_simulator
 
-CONTEXT_TOKENS = 8_192
 
-
-@pytest.mark.parametrize("method", ["review", pytest.param("scholareval", marks=pytest.mark.slow)])
-def test_model_with_a_small_context_completes_an_evaluation(homes: Homes, method: str) -> None:
+@pytest.mark.parametrize(
+    ("method", "context_tokens"), [("review", 8_192), pytest.param("scholareval", 7_168, marks=pytest.mark.slow)]
+)
+def test_model_with_a_small_context_completes_an_evaluation(homes: Homes, method: str, context_tokens: int) -> None:
     program = homes.create_home(f"small-context-{method}")
-    with run_simulator(latency_mean=0, context_tokens=CONTEXT_TOKENS) as simulated:
+    with run_simulator(latency_mean=0, context_tokens=context_tokens) as simulated:
         result = program.with_simulator(simulated).run("evaluate", TWO_IDEAS[0], "--method", method)
         stats = simulated.read_stats()
     assert (result.code, result.err) == (0, "")
@@ -23,6 +23,10 @@ def test_model_with_a_small_context_completes_an_evaluation(homes: Homes, method
     assert stats.by_status.get("400", 0) == 0
     assert coverage["llm_requests"] > 0
     cut_counts = Counter(
-        {drop["item_kind"]: drop["count"] for drop in coverage["dropped"] if "8,192 tokens" in drop["reason"]}
+        {
+            drop["item_kind"]: drop["count"]
+            for drop in coverage["dropped"]
+            if f"{context_tokens:,} tokens" in drop["reason"]
+        }
     )
     assert cut_counts.total() > 0
