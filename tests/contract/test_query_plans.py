@@ -38,7 +38,11 @@ _FILL = (
 )
 _LIST = jobs._SELECT_JOBS.format(columns="id", conditions="{}", limit="$2")
 _STATEMENTS: dict[str, tuple[str, Sequence[Any], str]] = {
-    "counts of a page of batches": (jobs._SELECT_BATCHES, ("tenant_0", None, None, None, 50, None), "jobs_batch_state"),
+    "counts of a page of batches": (
+        jobs._SELECT_BATCHES,
+        ("tenant_0", None, None, None, 50, None, None),
+        "jobs_batch_state",
+    ),
     "newest jobs": (_LIST.format("tenant = $1"), ("tenant_0", 50), "jobs_tenant"),
     "jobs by their sender's name": (
         _LIST.format(f"tenant = $1 AND {source_ends('$3')} AND {source_matches('source_name', '$3')}"),
